@@ -329,6 +329,21 @@ def test_decimals_come_back_although_the_digits_at_2_and_5_are_truncated(kind, p
     assert np.array_equal(model.inverse_transform(model.transform(X)), X)
 
 
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([[1], [3], [5]], [[1], [3], [5]]),  # 3 has the features of the mean
+        ([[5], [5]], [[5], [5]]),
+        ([[1], [3], [5], [None]], [[1], [3], [5], [3]]),
+        ([[2], [None], [4], [4]], [[2], [np.nan], [4], [4]]),  # no number has the mean's
+    ],
+)
+def test_numbers_with_the_features_of_the_mean_are_not_missing(X, expected):
+    model = encoder(primes=(2,), precision=1, features="standardized", handle_missing="zero")
+    back = model.inverse_transform(model.fit_transform(X))
+    assert np.array_equal(back.astype(float), np.array(expected, dtype=float), equal_nan=True)
+
+
 def test_valuations_and_units_have_names_and_no_inverse():
     model = encoder(primes=(3, 2), precision=2, fractional_digits=1, features="valuation-unit").fit([[1]])
     assert model.get_feature_names_out().tolist() == [
@@ -536,7 +551,8 @@ def test_torch_is_not_loaded():
         ({}, [[math.inf]], EncodingError, "inf is not a rational number"),
         ({}, [[1.5], [-math.inf]], EncodingError, r"at position \[1\]: -inf is not a rational number"),
         ({"dtype": np.float32}, [[10**39]], RangeError, "beyond float32; use dtype=numpy.float64"),
-        ({}, [[10**400]], RangeError, "beyond float64"),
+        ({}, [[10**400]], RangeError, "beyond float64; scale the numbers"),
+        ({"dtype": np.float32}, [[10**309]], RangeError, "beyond float64; scale the numbers"),
         ({"features": "characters"}, [[10**400]], RangeError, "beyond float64"),
         ({"features": "standardized"}, [[1e308], [1.7e308]], RangeError, "variance of column 'x0' is beyond float64"),
         ({"dtype": "number"}, [[1]], ConfigurationError, "dtype='number' is unknown"),

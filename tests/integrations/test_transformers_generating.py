@@ -103,6 +103,14 @@ def test_ways_of_generating_that_lose_numbers_are_refused(equipped, options):
         model.generate(**tokenizer("5 ="), generation_config=transformers.GenerationConfig(**options))
 
 
+def test_the_refusal_of_an_assistant_is_one_line(equipped):
+    model, tokenizer = equipped("GPT2LMHeadModel")
+    with pytest.raises(
+        ConfigurationError, match=r"^assistant_model=[^\n]{,60} does not go with numbers; leave it out$"
+    ):
+        model.generate(**tokenizer("5 ="), assistant_model=model)
+
+
 def test_generate_needs_prompts(equipped):
     model, _ = equipped("GPT2LMHeadModel")
     with pytest.raises(ConfigurationError, match="needs input_ids"):

@@ -114,6 +114,46 @@ def test_completions_alone_are_learned(tokenizer):
     assert (batch["labels"] != -100).tolist() == [[False] * 4 + [True] * 2, [True] * 2 + [False] * 4]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "completion", "learned"),
+    [
+        ("1 and x = -", "6", [False] * 4 + [True]),  # −6 begins in the prompt
+        ("x = 6", "4 and", [False] * 2 + [True] * 2),
+        ("1 = 1", ",000,000 and", [False] * 2 + [True] * 2),
+        ("and 12", "x and", [False] + [True] * 2),  # the prompt's 12 is no number of the whole text
+        ("[NUM] is 1,000", " and 7", [False] * 3 + [True] * 2),
+        ("an", "d and", [True] * 2),
+    ],
+)
+def test_a_token_that_reaches_into_the_completion_is_learned(tokenizer, prompt, completion, learned):
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": prompt, "completion": completion}])
+    assert (batch["labels"][0] != -100).tolist() == learned
+
+
+@pytest.mark.parametrize("example", [("1", "2"), ("1 + 2 =", ""), ("1 + 2 =", " 3")])
+def test_examples_of_which_nothing_is_learned_are_told_once(tokenizer, example):
+    collator = NumberCollator(tokenizer, "causal", max_length=4)
+    with pytest.warns(
+        UserWarning, match=r"nothing is learned of the prompt '1.* that is empty, cut off, or within the"
+    ):
+        collator([dict(zip(("prompt", "completion"), example, strict=True)), "4 and"])
+    collator([dict(zip(("prompt", "completion"), example, strict=True))])
+
+
+@pytest.mark.parametrize(
+    "options", [{"return_overflowing_tokens": True}, {"text_pair": ["3 + 4"]}, {"is_split_into_words": True}]
+)
+def test_options_with_which_a_row_is_not_a_text_are_refused(tokenizer, options):
+    with pytest.raises(ConfigurationError, match=f"{next(iter(options))}=.* does not go with numbers"):
+        tokenizer(["1 + 2 + 3 + 4"], truncation=True, max_length=3, **options)
+
+
+@pytest.mark.parametrize(("texts", "what"), [([], "there is no text"), ([("1", "2")], r"\('1', '2'\) is not a text")])
+def test_what_is_no_text_is_refused(tokenizer, texts, what):
+    with pytest.raises(ConfigurationError, match=what):
+        tokenizer(texts)
+
+
 def test_masked_batches(tokenizer):
     texts = ["1 and 2 and 3 and 4 and 5 and 6"] * 64
     collator = NumberCollator(tokenizer, "masked", mask_probability=0.3, seed=0)
@@ -136,6 +176,14 @@ def test_other_entries_become_tensors(tokenizer):
     assert "text" not in batch
 
 
+@pytest.mark.parametrize(("with_it", "without"), [(0, 1), (1, 0)])
+def test_entries_that_some_examples_lack_are_refused(tokenizer, with_it, without):
+    examples = [{"text": "1"}, {"text": "2"}]
+    examples[with_it]["weight"] = 1
+    with pytest.raises(ConfigurationError, match=f"example {without} of a batch has no 'weight', and others have"):
+        NumberCollator(tokenizer, None)(examples)
+
+
 def test_long_texts_are_cut(tokenizer):
     assert NumberCollator(tokenizer, "causal", max_length=3)(["1 + 2 = 3"])["input_ids"].shape == (1, 3)
 
@@ -143,6 +191,8 @@ def test_long_texts_are_cut(tokenizer):
 def test_wrong_examples_and_objectives(tokenizer):
     with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
+    with pytest.raises(ConfigurationError, match="there is no text"):
+        NumberCollator(tokenizer, None)([])
     with pytest.raises(ConfigurationError, match="objective='clm' must be 'causal', 'masked' or None"):
         NumberCollator(tokenizer, "clm")
 

@@ -40,6 +40,11 @@ class TestShape:
         assert a.space is SPACE
         assert (a.real.dtype, a.digits.dtype, a.known.dtype) == (np.float64, np.uint8, np.int32)
 
+    @pytest.mark.parametrize("shape", [(1.5,), (3,), ("x",), (None, 2)])
+    def test_shapes_that_it_cannot_take(self, shape):
+        with pytest.raises(SpaceError, match="an array of 2 numbers cannot take the shape"):
+            SPACE.encode([1, 2]).reshape(*shape)
+
     def test_scalars(self):
         for a in (SPACE.encode(5), SPACE.encode([5])[0], SPACE.encode(2) + 3, -SPACE.encode(-5)):
             assert a.shape == a.real.shape == ()
@@ -274,6 +279,45 @@ class TestComparison:
         assert SPACE.encode([3, 4]).__eq__(np.array([3.0, 3.0])).tolist() == [True, False]
         assert AdeleSpace(primes=(3, 5)).encode("1/2") == 0.5
         assert AdeleSpace(primes=(3, 7)).encode("1/10") != 0.1
+
+    @pytest.mark.parametrize(
+        ("other", "expected"),
+        [
+            (np.array([np.nan, 2.0]), [False, True]),
+            (np.array([1, "two"], dtype=object), [True, False]),
+            ([None, 2], [False, True]),
+            ([True, 2], [False, True]),
+            ([1, Fraction(1, 2)], [True, False]),
+            ([(1, 2), (4, 2)], [False, True]),
+            (["1/0", 2], [False, True]),
+            ([[1, 1], ["x", 2]], [[True, False], [False, True]]),
+            ([[None], [2]], [[False, False], [False, True]]),
+            ([float("inf"), 2], [False, True]),
+            (0.5, [False, False]),
+            (Fraction(1, 2), [False, False]),
+            (float("nan"), [False, False]),
+        ],
+    )
+    def test_what_the_space_does_not_hold_is_unequal_element_by_element(self, other, expected):
+        for a in (SPACE.encode([1, 2]), SPACE.encode([1, 2]).at(5)):
+            assert (a == other).tolist() == expected
+            assert (a != other).tolist() == (~np.array(expected)).tolist()
+
+    def test_lists_of_arrays(self):
+        a = SPACE.encode([1, 2])
+        assert (a == list(a)).tolist() == [True, True]
+        assert (a == [None, a[1]]).tolist() == [False, True]
+        assert (a == [a, a]).tolist() == [False, False]  # an array of two is no number
+        assert (a == [[1], [2, 3]]) is False
+
+    def test_comparison_where_some_lie_outside_the_window(self):
+        values = [Fraction(n, 1 + n % 7) for n in range(1000)]
+        held = [i for i, q in enumerate(values) if q.denominator in (1, 7)]
+        equal = SPACE.encode([q if i in held else -1 for i, q in enumerate(values)]) == values
+        assert np.flatnonzero(equal).tolist() == held
+        half = Fraction(1, 2)
+        assert SPACE.encode(2) in [half, SPACE.encode(2)]
+        assert SPACE.encode(2) not in [half, (1, 3), "1/2"]
 
     def test_known_digits_decide(self):
         quotient = SPACE.encode(12) / 4

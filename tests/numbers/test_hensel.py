@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import hensel
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.primes import valuation
@@ -130,3 +131,27 @@ def test_lifting_never_grows():
         n = (n - n * inverse % p * m) // p
         largest = max(largest, abs(n))
     assert largest <= 2**63
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((Fraction(1, 2), 1, 3, 3), EncodingError, "1/2 is not an integer"),
+        ((1.0, 2, 3, 3), EncodingError, "1.0 is a float"),
+        ((True, 2, 3, 3), EncodingError, "True"),
+        (([1, 2], 5, 3, 3), EncodingError, r"n and m of shape \(2,\) are not one number"),
+        ((1, 0, 5, 3), DivisionByZeroError, "1/0 has denominator zero"),
+        ((1, 50, 5, 3), PrecisionError, r"1/50 has 5-adic valuation −2, .*AdeleSpace\(\(5,\), fractional_digits=2\)"),
+        ((1, 2, -3, 3), SpaceError, "p=-3 is not a prime"),
+        ((1, 2, 6, 3), SpaceError, "p=6 is not a prime"),
+        ((1, 2, 3, 0), SpaceError, "precision=0 leaves no digit"),
+        ((1, 2, 3, 1.5), SpaceError, "precision must be an integer"),
+    ],
+)
+def test_arguments_of_hensel_digits_are_checked(arguments, error, message):
+    with pytest.raises(error, match=message):
+        hensel.hensel_digits(*arguments)
+
+
+def test_hensel_digits_are_those_of_the_quotient():
+    assert hensel.hensel_digits(10, -15, 5, 4) == hensel.hensel_digits(-2, 3, 5, 4) == [1, 3, 1, 3]

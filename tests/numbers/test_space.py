@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace, AdelicError
-from adelic.errors import DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
+from adelic.errors import ConfigurationError, DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
 from adelic.numbers.places.real import from_numbers
 
 
@@ -155,6 +155,40 @@ def test_tensor_is_the_layout_of_encode(values, as_column):
     assert not tensor[..., 0, :-1].any()
 
 
+@pytest.mark.parametrize("is_encoded", [False, True])
+def test_tensor_writes_where_it_is_told(is_encoded):
+    space = AdeleSpace(primes=(2, 3), precision=4)
+    values = space.encode([7, -1]) if is_encoded else [7, -1]
+    out = np.full((2, 3, 4), np.nan, dtype=np.float32)
+    assert space.tensor(values, out=out) is out
+    assert (out == space.tensor([7, -1])).all()
+    for wrong in (
+        [1],
+        np.empty((2, 3, 4)),
+        np.empty((3, 4), dtype=np.float32),
+        out.T,
+        np.broadcast_to(out[:1], (2, 3, 4)),
+    ):
+        with pytest.raises(
+            EncodingError, match=r"out must be a writeable, contiguous float32 array of shape \(2, 3, 4\)"
+        ):
+            space.tensor(values, out=wrong)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, True])
+def test_numbers_of_threads(threads):
+    for method in (AdeleSpace().encode, AdeleSpace().tensor):
+        with pytest.raises(ConfigurationError, match=r"threads=.* must be a whole number from 1 on"):
+            method([1], threads=threads)
+        method([1], threads=np.int64(2))
+
+
+@pytest.mark.parametrize("indices", [[5], 3, "01", [[0]], [None]])
+def test_parts_of_primes_that_there_are_not(indices):
+    with pytest.raises(SpaceError, match=r"are not a sequence of indices of 2 primes, 0 … 1"):
+        AdeleSpace(primes=(2, 3)).part(indices)
+
+
 def test_tensor_of_large_batches():
     space = AdeleSpace()
     values = np.arange(-60, 60).reshape(2, 3, 20)
@@ -220,6 +254,23 @@ def test_from_digits_with_radius():
         SMALL.from_digits(SEVEN, 6.9, radius=0.05).decode()
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_real_values_are_as_exact_as_their_type(dtype):
+    space = AdeleSpace()
+    numbers = [Fraction(22, 19), Fraction(-5), Fraction(1, 19**3), Fraction(355, 113)]
+    reals = np.array(numbers, dtype=dtype)
+    assert space.from_digits(space.encode(numbers).digits, reals).decode().tolist() == numbers
+    assert space.from_digits(space.encode(numbers[0]).digits, reals[0]).decode() == numbers[0]
+    off = reals.astype(np.float64) * (1 + 3 * float(np.finfo(dtype).eps))
+    with pytest.raises(DecodingError, match="a radius says how far a real value that from_digits was given may be off"):
+        space.from_digits(space.encode(numbers).digits, off.astype(dtype)).decode()
+
+
+def test_the_error_shows_the_real_value_that_was_given():
+    with pytest.raises(DecodingError, match=r"the real value 7\.000000000001 within 7\.8e-16, or more than one"):
+        SMALL.from_digits(SEVEN, 7.000000000001).decode()
+
+
 class TestExactRealValues:
     """Fractions, Decimals and long integers, which may be beyond float64."""
 
@@ -244,8 +295,19 @@ class TestExactRealValues:
         assert space.from_digits(space.encode(3).digits, Fraction(3), radius=0.0).decode() == 3
         with pytest.raises(DecodingError):
             space.from_digits(a.digits, 10**400, radius=np.inf).decode()
-        with pytest.raises(EncodingError, match="radii of shape"):
+        with pytest.raises(EncodingError, match=r"the radius -1000000…000 \(401 digits\) is not an error bound"):
             space.from_digits(a.digits, 10**400, radius=-(10**400))
+        with pytest.raises(EncodingError, match=r"radii of shape \(2,\) do not fit real values of shape \(\)"):
+            space.from_digits(a.digits, 10**400, radius=[Fraction(1, 2), 1])
+
+    def test_exact_radii(self):
+        assert SMALL.from_digits([SEVEN] * 2, [6.5, 7.5], radius=Fraction(1, 2)).decode().tolist() == [7, 7]
+        assert SMALL.from_digits([SEVEN] * 2, [7, Fraction(15, 2)], radius=Fraction(1, 2)).decode().tolist() == [7, 7]
+        for value in (7.0, Fraction(7)):
+            with pytest.raises(
+                EncodingError, match=r"the radius -(1/2|0\.5) is not an error bound; radii are at least 0"
+            ):
+                SMALL.from_digits(SEVEN, value, radius=Fraction(-1, 2))
 
     @given(st.fractions(), st.integers(-2000, 2000), st.fractions(min_value=0), st.integers(-2000, 2000))
     def test_the_ball_holds_what_was_given(self, q, e, r, f):

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from adelic.errors import DecodingError, PrecisionError
 from adelic.integrations.columns import Coordinates, encode_column
 from adelic.numbers import AdeleSpace, rationals
-from adelic.numbers.columns.reading import objects, read_column
+from adelic.numbers.columns.reading import read_column
 from adelic.numbers.places.real import nearest_floats
+from adelic.numbers.places.shape import objects
 from adelic.numbers.rationals import EXACT, Rationals
 
 

@@ -33,10 +33,10 @@ from adelic.integrations.columns import Coordinates, encode_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
-from adelic.numbers.columns.reading import Column, columns_of, read_column
+from adelic.numbers.columns.reading import Column, columns_of, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import WITHOUT_COMBINED
-from adelic.numbers.rationals import EXACT
+from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
@@ -240,7 +240,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         Returns:
             (rows, columns): integers where the training data's columns were, floats where some were, objects (int and
             `Fraction`) where some were text or objects or where float64 would round. NaN where a number was missing,
-            as far as the features say so: with `handle_missing="zero"` digits of 0 are the number 0.
+            as far as the features say so: with `handle_missing="zero"` digits of 0 are the number 0, and standardized
+            features of 0 the number whose features are the mean's, if there is one.
 
         Raises:
             DecodingError: no number, or more than one, has these features.
@@ -330,7 +331,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             if not X.shape[0] or not X.shape[1]:
                 raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
         else:
-            X = validate_data(self, _as_matrix(X), reset=reset, dtype=None, ensure_all_finite=False)
+            X = validate_data(self, matrix_of(X), reset=reset, dtype=None, ensure_all_finite=False)
         columns = []
         for name, values in zip(self._names_in(), columns_of(X), strict=True):
             with _naming(name):
@@ -351,9 +352,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         feature = self._layout.real_feature(coordinates.real)
         beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
         if len(beyond):
+            is_infinite = np.isinf(coordinates.real[beyond[0]])  # to any dtype and features
+            remedy = "" if is_infinite else "use dtype=numpy.float64, features='characters' or "
             raise RangeError(
-                f"the real value at position [{beyond[0]}] is beyond {np.dtype(self.dtype)}; use dtype=numpy.float64, "
-                "features='characters' or scale the numbers"
+                f"the real value at position [{beyond[0]}] is beyond "
+                f"{np.dtype(np.float64 if is_infinite else self.dtype)}; {remedy}scale the numbers"
             )
         return coordinates
 
@@ -392,23 +395,37 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _values(self, j: int, block: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         """Return the numbers of a column from its features."""
-        dtype, integral = self._kinds[j]
         is_missing = np.asarray(np.isnan(block).all(axis=1), dtype=np.bool_)
         if self.handle_missing == "indicator":
             is_missing |= block[:, -1] > 0.5
             block = block[:, :-1]
         elif self.handle_missing == "zero" and self.features != "digits":
-            is_missing |= ~block.any(axis=1)
+            is_blank = ~block.any(axis=1)
+            if is_blank.any() and not (self.features == "standardized" and self._is_mean_a_number(j)):
+                is_missing |= is_blank
         block = block[~is_missing]
         if np.isnan(block).any():
             raise DecodingError("some features of a number are NaN, and not all")
+        return column_values(self._decode(j, block, np.flatnonzero(~is_missing)), is_missing, self._kinds[j][0])
+
+    def _is_mean_a_number(self, j: int) -> bool:
+        """Return whether the mean of a column's standardized features, which is 0, is that of a number."""
+        try:
+            self._decode(j, np.zeros((1, self._layout.size)), np.arange(1))
+        except DecodingError:
+            return False
+        return True
+
+    def _decode(self, j: int, block: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Rationals:
+        """Return the numbers with these features, of the rows that errors name."""
+        dtype, integral = self._kinds[j]
         error = float(np.finfo(np.dtype(self.dtype)).eps)  # of rounding to the type, and of a few operations in float64
         offsets = np.zeros(len(block))
         if self.features == "standardized":
             offsets = 2 * error * np.abs(block[:, 0] * self.scale_[j, 0])
             block = block * self.scale_[j] + self.mean_[j]
         coordinates, radius = self._layout.read(block, error * _OPERATIONS[self.features])
-        numbers = decode_column(
+        return decode_column(
             coordinates,
             radius + offsets,
             self.space_,
@@ -416,29 +433,12 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             floats=(dtype, self.floats) if dtype.kind == "f" else None,
             exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= _mantissa(dtype),
             truncate=self.denominators == "truncate",
-            rows=np.flatnonzero(~is_missing),
+            rows=rows,
         )
-        return column_values(numbers, is_missing, dtype)
 
 
 def _mantissa(dtype: np.dtype[Any]) -> int:
     return int(np.finfo(dtype).nmant) if dtype.kind == "f" else 0
-
-
-def _as_matrix(X: Any) -> Any:
-    """Return arrays and nested lists as an array that loses nothing.
-
-    Of objects where NumPy would make floats or text of integers, and where it would forget which entries are masked.
-    """
-    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
-        values = X.data.astype(object)
-        values[np.ma.getmaskarray(X)] = None
-        return values
-    if not isinstance(X, list | tuple):
-        return X
-    array = np.asarray(X)
-    is_safe = array.dtype.kind in "biuc" or (array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT))
-    return array if is_safe or array.ndim != 2 else np.array(X, dtype=object)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
 from adelic.number_theory.drawing import integers
-from adelic.numbers.columns.reading import objects
+from adelic.numbers.places.shape import objects
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
 """3,234,846,615, a product of nine primes: residues and inverses modulo it are those at nine places."""

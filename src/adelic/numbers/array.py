@@ -1,6 +1,7 @@
 """Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
@@ -11,7 +12,6 @@ from adelic.errors import (
     ConfigurationError,
     DecodingError,
     DivisionByZeroError,
-    EncodingError,
     PrecisionError,
     SpaceError,
 )
@@ -266,10 +266,12 @@ class AdeleArray(NumberArray):
         q = reconstruction.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.window.decoding_bound
+            within = replace(real_place, centre=real_place.radius).text(2)
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
-                f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
-                "more than one may have them; more primes or digits widen the bound"
+                f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text(15)} within {within}"
+                ", or more than one may have them; more primes or digits widen the bound, and a radius says how far a "
+                "real value that from_digits was given may be off"
             )
         return q
 
@@ -351,19 +353,11 @@ class AdeleArray(NumberArray):
     def _ones(self) -> "AdeleArray":
         return self.space.encode(np.ones(self.shape, dtype=np.int64))
 
-    def __eq__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers agree in every coordinate as far as it is known.
-
-        A float stands for its exact value, as when a `Fraction` is compared; what is not a number at all is unequal.
-        """
-        try:
-            right = self._coerce(other, floats="exact")
-        except EncodingError:
-            return NotImplemented
-        shape = common_shape(self, right)
-        same_digits = finite.agree(self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)).all(axis=-1)
-        equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
-        return equal if shape else bool(equal)
+    def _agrees(self, other: "AdeleArray") -> npt.NDArray[np.bool_]:
+        """Return where two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
+        shape = common_shape(self, other)
+        same_digits = finite.agree(self._finite.broadcast_to(shape), other._finite.broadcast_to(shape)).all(axis=-1)
+        return np.asarray(same_digits & self._real.broadcast_to(shape).overlaps(other._real.broadcast_to(shape)))
 
     def __repr__(self) -> str:
         space = self.space

@@ -1,14 +1,15 @@
 """Coordinates that a caller gives, read and checked; and the real row of the layout that a network eats."""
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, RangeError
 from adelic.numbers import rationals
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.places import finite, real
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces
@@ -50,19 +51,21 @@ def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> RealPlace:
         return real.unknown(shape)
     exact = _exact_numbers(real_value)
     if exact is None:
-        value = _floats("real values", real_value)
-        return real.from_values(value, None if radius is None else _radii(radius, value.shape))
+        given = number_array("real values", real_value)
+        value = _floats(given)
+        return real.from_values(value, _rounding(given) if radius is None else _radii(radius, value.shape))
     numbers = [exact.fraction(i) for i in range(len(exact.numerators))]
-    sizes: list[Fraction | None] = [abs(q) / 2**53 for q in numbers]
-    if radius is not None:
-        bounds = _exact_numbers(radius)
-        if bounds is None:
-            sizes = [Fraction(r) if np.isfinite(r) else None for r in _radii(radius, exact.shape).ravel().tolist()]
-        elif bounds.shape == exact.shape and np.all(bounds.numerators >= 0):
-            sizes = [bounds.fraction(i) for i in range(len(numbers))]
-        else:
-            raise EncodingError(f"radii of shape {bounds.shape} must fit real values of shape {exact.shape}, from 0 on")
+    sizes = [abs(q) / 2**53 for q in numbers] if radius is None else _exact_radii(radius, exact.shape)
     return real.from_numbers(numbers, sizes).reshape(exact.shape)
+
+
+def _rounding(given: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    """Return how far numbers may be from floats of fewer bits than float64, if they are such: half a last place."""
+    if given.dtype.kind != "f" or given.dtype.itemsize >= 8:
+        return None
+    limits = np.finfo(given.dtype)
+    # Of floats below the normal ones half of the least is lost.
+    return np.abs(given.astype(np.float64)) * float(limits.eps) / 2 + float(limits.smallest_subnormal)
 
 
 def _exact_numbers(values: Any) -> rationals.Rationals | None:
@@ -100,24 +103,49 @@ def _array_of_lists(values: Any) -> npt.NDArray[Any]:
     return array
 
 
-def _floats(name: str, values: Any) -> npt.NDArray[np.float64]:
+def _floats(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return a float64 copy, which later changes of the caller's array do not reach."""
     with np.errstate(over="ignore"):  # of longer floats
-        return number_array(name, values).astype(np.float64)
+        return array.astype(np.float64)
 
 
 def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Return error bounds of real values of a shape, or raise `EncodingError`."""
-    radii = _floats("radii", radius)
-    try:
-        radii = np.broadcast_to(radii, shape)
-    except ValueError:
-        raise EncodingError(f"radii of shape {radii.shape} do not fit real values of shape {shape}") from None
+    exact = _exact_numbers(radius)
+    if exact is None:
+        radii = _floats(number_array("radii", radius))
+    else:
+        nearest = real.nearest_floats(exact).reshape(exact.shape)
+        radii = np.where(nearest < 0, nearest, np.nextafter(nearest, np.inf))  # the nearest may be below the bound
+    radii = _broadcast(radii, shape)
     wrong = np.argwhere(~(radii >= 0))
     if len(wrong):
-        at = tuple(int(i) for i in wrong[0])
-        raise EncodingError(f"the radius {radii[at]!s}{at_position(at)} is not an error bound; radii are at least 0")
+        raise _radius_error(str(radii[tuple(wrong[0])]), wrong[0].tolist())
     return radii
+
+
+def _exact_radii(radius: Any, shape: tuple[int, ...]) -> list[Fraction | None]:
+    """Return error bounds of exact numbers of a shape, flattened, None for an infinite one."""
+    exact = _exact_numbers(radius)
+    if exact is None:
+        return [Fraction(r) if np.isfinite(r) else None for r in _radii(radius, shape).ravel().tolist()]
+    which = _broadcast(np.arange(len(exact.numerators)).reshape(exact.shape), shape)
+    radii = [exact.fraction(i) for i in which.ravel().tolist()]
+    for i, r in enumerate(radii):
+        if r < 0:
+            raise _radius_error(describe(r), np.unravel_index(i, shape))
+    return list(radii)
+
+
+def _broadcast(radii: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    try:
+        return np.broadcast_to(radii, shape)
+    except ValueError:
+        raise EncodingError(f"radii of shape {radii.shape} do not fit real values of shape {shape}") from None
+
+
+def _radius_error(value: str, position: Sequence[SupportsInt]) -> EncodingError:
+    return EncodingError(f"the radius {value}{at_position(position)} is not an error bound; radii are at least 0")
 
 
 def check_float32(primes: tuple[int, ...]) -> None:

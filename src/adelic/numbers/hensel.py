@@ -10,8 +10,11 @@ The compiled kernels of `adelic.numbers.kernels.digitwise` do the same for whole
 
 from typing import NamedTuple
 
-from adelic.numbers import integers
+from adelic.errors import EncodingError, PrecisionError
+from adelic.numbers import integers, rationals
+from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
+from adelic.numbers.window import checked_prime, checked_window
 
 
 class Residue(NamedTuple):
@@ -41,13 +44,34 @@ def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
 
     Args:
         n: numerator.
-        m: denominator, positive and not divisible by p.
+        m: denominator; p does not divide that of n/m in lowest terms.
         p: prime.
         precision: how many digits.
+
+    Raises:
+        EncodingError: n or m is not an integer.
+        DivisionByZeroError: m is 0.
+        SpaceError: p is not a prime, or precision not an integer from 1 on.
+        PrecisionError: p divides the denominator, so that the lowest digit stands below p^0.
 
     >>> hensel_digits(7, 5, 2, 5), hensel_digits(7, 5, 3, 5), hensel_digits(7, 5, 7, 5)
     ([1, 1, 0, 1, 1], [2, 1, 2, 1, 0], [0, 3, 1, 4, 5])
     """
+    (p,), (precision,), _ = checked_window((checked_prime(p),), precision, 0)
+    numbers = rationals.read((n, m))
+    if numbers.shape:
+        raise EncodingError(f"n and m of shape {numbers.shape} are not one number; AdeleSpace.encode takes arrays")
+    q = numbers.fraction(0)
+    if below := valuation(q.denominator, p):
+        raise PrecisionError(
+            f"{describe(q)} has {p}-adic valuation −{below}, and the digits are those from p^0 on; "
+            f"AdeleSpace(({p},), fractional_digits={below}) would hold it"
+        )
+    return _lift(q.numerator, q.denominator, p, precision)
+
+
+def _lift(n: int, m: int, p: int, precision: int) -> list[int]:
+    """Return what `hensel_digits` returns of integers, m positive and not divisible by p."""
     inverse = pow(m, -1, p)
     digits = []
     for _ in range(precision):
@@ -69,7 +93,7 @@ def window_digits(n: int, m: int, p: int, precision: int, fractional_digits: int
     if e > fractional_digits:
         raise BelowWindowError(e)
     shift = min(fractional_digits - e, precision)
-    return [0] * shift + hensel_digits(n, m // p**e, p, precision - shift)
+    return [0] * shift + _lift(n, m // p**e, p, precision - shift)
 
 
 def residue(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) -> Residue:

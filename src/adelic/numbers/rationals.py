@@ -25,7 +25,7 @@ from adelic.numbers.places.threshold import are_many
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
-_MAX_AXES = 60  # NumPy stops at 64, and digits need two more
+MAX_AXES = 60  # NumPy stops at 64, and digits need two more
 _NUMBER = re.compile(r"([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?")
 
 _POLICIES = "floats='exact', 'shortest' or 'limit:<max denominator>'"
@@ -257,8 +257,8 @@ def _walk(
     values: Any, position: Position, to_fraction: Callable[[Any], Fraction], leaves: list[tuple[int, int]]
 ) -> tuple[int, ...]:
     """Append the numbers of a nested sequence to `leaves` and return its shape."""
-    if len(position) >= _MAX_AXES:
-        raise EncodingError(f"a list nested {_MAX_AXES} deep{at_position(position[:3])} is not an array of numbers")
+    if len(position) >= MAX_AXES:
+        raise EncodingError(f"a list nested {MAX_AXES} deep{at_position(position[:3])} is not an array of numbers")
     if isinstance(values, list) and values and all(type(v) is int for v in values):  # the common case, made quick
         leaves.extend((v, 1) for v in values)
         return (len(values),)
@@ -320,12 +320,22 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         return _parse_pair(*value)
     if isinstance(value, Rational):  # of sympy, gmpy2 and others, which register their types
         return int(value.numerator), int(value.denominator)
-    if type(value).__module__.partition(".")[0] == "flint" and type(value).__name__ in ("fmpz", "fmpq"):
+    if is_flint(value):
         return (int(value), 1) if type(value).__name__ == "fmpz" else (int(value.p), int(value.q))
     raise EncodingError(
         f"{describe(value)} of type {type(value).__name__} is not a number; use int, Fraction, Decimal, text, arrays, "
         "pairs or lists of these"
     )
+
+
+def is_flint(value: Any) -> bool:
+    """Return whether a value is an integer or a rational number of python-flint, which registers no types.
+
+    >>> import flint
+    >>> is_flint(flint.fmpq(1, 2)), is_flint(flint.fmpz_poly([1, 2])), is_flint(3)
+    (True, False, False)
+    """
+    return type(value).__module__.partition(".")[0] == "flint" and type(value).__name__ in ("fmpz", "fmpq")
 
 
 def _exponent_error(value: Any) -> EncodingError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError, SpaceError
+from adelic.errors import ConfigurationError, EncodingError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.algebraic.space import AlgebraicSpace
 from adelic.numbers.array import AdeleArray
@@ -48,8 +48,7 @@ class AdeleSpace:
 
     Raises:
         SpaceError: a prime is not prime, repeats or has more than 64 bits, a precision is below 1, digits by prime
-            leave out a prime or name another, F is not in 0 … min N_p − 1, or a number would have more than 10^7
-            digits.
+            leave out a prime or name another, F is not in 0 … min N_p − 1, or n_primes · max_precision is above 10^7.
 
     What the compiled kernels do not reach, primes from 2^31 on and precision · p² from 2^62 on, takes a slower path
     with the same digits.
@@ -180,10 +179,19 @@ class AdeleSpace:
     def part(self, indices: Iterable[int]) -> "AdeleSpace":
         """Return the space of some of the primes, by their indices, each with its digits.
 
+        Raises:
+            SpaceError: there is no prime with such an index, or no index.
+
         >>> AdeleSpace(precision={2: 7, 3: 5, 11: 1}).part([2, 0])
         AdeleSpace(primes=(11, 2), precision={11: 1, 2: 7}, fractional_digits=0)
         """
-        by_prime = {self.primes[j]: self.precisions[j] for j in indices}
+        try:
+            by_prime = {self.primes[j]: self.precisions[j] for j in indices}
+        except (TypeError, IndexError):
+            raise SpaceError(
+                f"indices={describe(indices)} are not a sequence of indices of {self.n_primes} primes, 0 … "
+                f"{self.n_primes - 1}"
+            ) from None
         return AdeleSpace(tuple(by_prime), by_prime, self.fractional_digits)
 
     def _is_inside(self, n: int, m: int) -> bool:
@@ -205,12 +213,13 @@ class AdeleSpace:
                 lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>", as "limit:10**6"; see
                 `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`.
-            threads: how many may work on large arrays.
+            threads: how many may work on large arrays, from 1 on.
 
         Raises:
             EncodingError: a value is not a rational number, is a float without policy, or the nesting is ragged.
             DivisionByZeroError: a denominator is zero.
             PrecisionError: p divides a denominator more often than the window has fractional digits.
+            ConfigurationError: `threads` is not such a number.
 
         >>> from fractions import Fraction
         >>> AdeleSpace().encode([Fraction(7, 19), 3, "-2/23"]).shape
@@ -222,6 +231,7 @@ class AdeleSpace:
                     f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
                 )
             return values
+        _check_threads(threads)
         numbers = rationals.read(values, floats=floats)
         size = len(numbers.numerators)
         digits = np.empty((size, self.n_primes, self.max_precision), dtype=finite.digit_dtype(self.primes))
@@ -244,7 +254,7 @@ class AdeleSpace:
         Args:
             values: as for `encode`.
             floats: as for `encode`, whose result also has the errors of approximations.
-            threads: how many may work on large arrays.
+            threads: how many may work on large arrays, from 1 on.
             out: where to write, contiguous float32 of the result's shape; a new array when left out, whose memory the
                 system then has to find, which takes longer than the encoding.
 
@@ -253,7 +263,8 @@ class AdeleSpace:
 
         Raises:
             RangeError: |q| is beyond float32, about 3.4e38.
-            EncodingError, DivisionByZeroError, PrecisionError: as for `encode`.
+            EncodingError: `out` is no such array, or as for `encode`.
+            DivisionByZeroError, PrecisionError, ConfigurationError: as for `encode`.
 
         >>> AdeleSpace(primes=(2, 3), precision=4).tensor(7)
         array([[0., 0., 0., 7.],
@@ -261,15 +272,20 @@ class AdeleSpace:
                [0., 0., 2., 1.]], dtype=float32)
         """
         check_float32(self.primes)
+        _check_threads(threads)
         if isinstance(values, AdeleArray):
-            return self.encode(values).tensor()
+            encoded = self.encode(values).tensor()
+            if out is None:
+                return encoded
+            _check_out(out, encoded.shape)
+            out[...] = encoded
+            return out
         numbers = rationals.read(values, floats=floats, transient=True)
         shape = (*numbers.shape, self.n_primes + 1, self.max_precision)
         if out is None:
             out = np.empty(shape, dtype=np.float32)
-        elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
-            given = f"{out.dtype} of shape {out.shape}"
-            raise EncodingError(f"out must be a writeable, contiguous float32 array of shape {shape}, not {given}")
+        else:
+            _check_out(out, shape)
         flat = out.reshape(-1, *shape[-2:])
         finite.tensor(numbers, self.window, flat, threads=threads)
         if not numbers.is_small:
@@ -286,7 +302,8 @@ class AdeleSpace:
                 Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), where
                 M = ∏ p^N_p, of which there is at most one (Wang 1981), and raises where there is none. An integer
                 beyond that bound may be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
-            radius: error bounds of the real values, (*); float64 rounding when left out.
+            radius: error bounds of the real values, broadcast to (*), floats or exact numbers; when left out, the
+                rounding of their type, float16, float32 or float64. bfloat16, which NumPy lacks, needs one.
 
         Raises:
             EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or stands where the prime has none.
@@ -300,3 +317,20 @@ class AdeleSpace:
         given = number_array("digits", digits)
         place = measured(real_value, radius, given.shape[:-2])
         return AdeleArray(self, place, read_digits(given, place.shape, self.window))
+
+
+def _check_threads(threads: Any) -> None:
+    """Raise `ConfigurationError` unless a number of threads is one."""
+    if isinstance(threads, (bool, np.bool_)) or not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise ConfigurationError(f"threads={describe(threads)} must be a whole number from 1 on")
+
+
+def _check_out(out: Any, shape: tuple[int, ...]) -> None:
+    """Raise `EncodingError` unless an array of this shape can be written to `out`."""
+    if not isinstance(out, np.ndarray):
+        given = describe(out)
+    elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
+        given = f"{out.dtype} of shape {out.shape}"
+    else:
+        return
+    raise EncodingError(f"out must be a writeable, contiguous float32 array of shape {shape}, not {given}")

@@ -515,3 +515,18 @@ def test_long_numbers_in_text():
     digits = "1" + "0" * 4999 + "1"
     assert SQRT2.encode(f"{digits}*x/{digits}") == SQRT2.encode("x")
     np.testing.assert_array_equal(SQRT2.encode(f"{digits} + x - x").digits, SQRT2.encode(n).digits)
+
+
+def test_what_the_space_does_not_hold_is_unequal_element_by_element():
+    a = SQRT2.encode([(0, 1), 2])
+    assert (a == [(0, 1), None]).tolist() == [True, False]
+    assert (a == ["x", "y"]).tolist() == [True, False]
+    assert (a == [(1, 2, 3), Fraction(2)]).tolist() == [False, True]
+    assert (a == Fraction(1, 7)).tolist() == [False, False]  # below the window at 7
+
+
+def test_text_that_is_no_number_of_the_field():
+    with pytest.raises(
+        EncodingError, match=r"at position \[1\]: 'y' is not a number; .* or '1 \+ 3\*x', where x is the root"
+    ):
+        SQRT2.encode([1, "y"])

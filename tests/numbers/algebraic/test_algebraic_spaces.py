@@ -151,6 +151,7 @@ def test_the_root_is_refined():
         ({"primes": ()}, "leaves no p-adic coordinate"),
         ({"primes": 7}, "is not a sequence of primes"),
         ({"n_primes": 0}, "n_primes=0 must be a whole number from 1 on"),
+        ({"primes": (7,), "n_primes": 3}, "n_primes=3 is how many primes are found where primes=… are left out"),
         ({"n_primes": 2.5}, "n_primes=2.5 must"),
         ({"n_primes": True}, "n_primes=True must"),
         ({"precision": 0}, "leaves no digit"),

@@ -5,14 +5,17 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sympy
 
 from adelic.errors import AdelicError, EncodingError
+from adelic.numbers import rationals
 from adelic.numbers.columns.choice import choose_for_column
-from adelic.numbers.columns.reading import read_column, read_values
+from adelic.numbers.columns.reading import matrix_of, read_column, read_values
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.space import AdeleSpace
 
@@ -49,6 +52,72 @@ def test_columns_are_read_exactly(values, expected):
     numbers, is_missing = read_values(values)
     found = [None if gap else numbers.fraction(i) for i, gap in enumerate(is_missing)]
     assert found == expected
+
+
+@pytest.mark.parametrize("floats", ["never", "shortest"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        (1, 2),
+        ([1, 2], [5, 5]),
+        ([[1], [2]], 5),
+        [(1, 2)],
+        [[(1, 2), 3], ["1/2", (4, 6)]],
+        [(1, 2), (3, 4)],
+        ((1, 2), 3, "1/7"),
+        [sympy.Rational(1, 2), sympy.Integer(3), flint.fmpq(1, 2), flint.fmpz(2**70)],
+        flint.fmpq(1, 2),
+        [np.int64(2**62 + 1), 2**70, np.uint64(2**64 - 1)],
+        [2**63, -1],
+        [np.arange(3), [1, "2", Decimal("0.5")]],
+        range(3),
+        "1/3",
+    ],
+    ids=str,
+)
+def test_values_mean_what_they_mean_to_encode(values, floats):
+    numbers, is_missing = read_values(values, floats=floats)
+    expected = rationals.read(values)
+    assert numbers.shape == expected.shape == is_missing.shape
+    assert not is_missing.any()
+    found = [[part.fraction(i) for i in range(len(part.numerators))] for part in (numbers, expected)]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[np.float32(0.1), 0.5], [[np.float32(0.1)], [np.float16(0.5)]], [np.float32([0.1]), [0.5]], [np.float32(0.1), 2]],
+)
+def test_floats_of_several_types_are_read_each_as_its_own(values):
+    numbers, _ = read_values(values)
+    assert [numbers.fraction(i) for i in range(2)] in ([Fraction(1, 10), Fraction(1, 2)], [Fraction(1, 10), 2])
+
+
+def test_rows_are_a_matrix_that_loses_nothing():
+    assert matrix_of([[np.float32(0.1), 1.0]]).dtype == matrix_of([[2**62 + 1, 0.5]]).dtype == object
+    assert matrix_of([(1, 2), (3, 4)]).tolist() == [[1, 2], [3, 4]]  # a row of two is no pair
+    assert matrix_of([[0.5, 1]]).dtype == np.float64
+    assert matrix_of(np.ma.array([[1, 2]], mask=[[False, True]])).tolist() == [[1, None]]
+
+
+@pytest.mark.parametrize("values", [True, [True], [True, 1], [[2, False]], np.array([True]), [None, np.True_]])
+def test_truth_values_are_no_numbers_without_a_policy(values):
+    with pytest.raises(EncodingError, match=r"True|False"):
+        read_values(values, floats="never")
+    assert read_values(values)[0].numerators.sum() in (1, 2)
+
+
+def test_masked_entries_are_missing():
+    numbers, is_missing = read_values(np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]]))
+    assert (numbers.numerators.tolist(), is_missing.tolist()) == ([1, 0, 3, 4], [[False, True], [False, False]])
+
+
+def test_endless_nesting_is_an_error():
+    deep = 1
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(EncodingError, match="a list nested 60 deep"):
+        read_values(deep)
 
 
 def test_long_floats_from_2_63_on():

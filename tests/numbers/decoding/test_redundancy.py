@@ -480,6 +480,12 @@ def test_codes_that_cannot_be():
         RedundantResidueCode((2, 3, 5), 1)
     with pytest.raises(SpaceError, match="7 is not one of the space's primes"):
         RedundantResidueCode(space, 1).mends([2, 7])
+    for primes, message in (
+        (2, "primes=2 is not a sequence of primes"),
+        (["x"], "'x' is not one of the space's primes"),
+    ):
+        with pytest.raises(SpaceError, match=message):
+            RedundantResidueCode(space, 1).mends(primes)
 
 
 def test_digits_that_cannot_be():
@@ -493,7 +499,10 @@ def test_digits_that_cannot_be():
         (lambda: code.decode([[1], [2], [4]], known=2), "known must be integers from 0 to precision=1"),
         (lambda: code.decode([[1], [2], [4]], known=0.5), "known must be integers"),
         (lambda: code.decode([[1], [2], [4]], known=[1, 1]), "does not broadcast"),
+        (lambda: code.decode([[1], [2, 3], [4]]), "digits are ragged"),
         (lambda: code.decode([[1], [2], [4]], error_rate=0), "error_rate=0 is not a probability"),
+        (lambda: code.decode([[1], [2], [4]], error_rate="x"), "error_rate='x' is not a probability"),
+        (lambda: code.decode([[1], [2], [4]], error_rate=[0.1]), r"error_rate=\[0\.1\] is not a probability"),
         (lambda: code.decode([[1], [2], [4]], real="one"), "real values must be floats"),
         (lambda: code.decode([[1], [2], [4]], real=1, tolerance=-1), "tolerances must be finite and not negative"),
         (lambda: code.decode_soft(np.zeros((3, 1, 4))), r"shape \(\*, 3, 1, 5\)"),

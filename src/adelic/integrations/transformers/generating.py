@@ -14,6 +14,7 @@ from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import adelic_targets
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
+from adelic.numbers.describe import describe
 
 
 class EquippedGenerator(EquippedModel):
@@ -103,7 +104,7 @@ class EquippedGenerator(EquippedModel):
         for name, harmless in _LIMITS.items():
             given = self._option(name, options)
             if given not in harmless:
-                raise ConfigurationError(f"{name}={given!r} does not go with numbers; leave it out")
+                raise ConfigurationError(f"{name}={describe(given)} does not go with numbers; leave it out")
 
     def _option(self, name: str, options: dict[str, Any]) -> Any:
         """Return an option of `generate`, from wherever it comes."""

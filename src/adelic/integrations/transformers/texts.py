@@ -277,11 +277,12 @@ class NumberCollator:
             tensors["labels"] = labels
         elif self._mask is not None:
             tensors["input_ids"], tensors["labels"] = self._mask.torch_mask_tokens(tensors["input_ids"])
-        if self.objective is not None:
+        if self.objective is not None and "beyond" not in self._warned:
             # The first token of a row is never a target of a causal model.
             first = 1 if self.objective == "causal" else 0
             is_target = tensors["labels"] == self.number_tokenizer.token_id
-            self._warn_of([value for row, column, value in placed if column >= first and is_target[row, column]])
+            targets = [value for row, column, value in placed if column >= first and is_target[row, column]]
+            self._warn("beyond", self._check_targets(targets))
         for key in dict.fromkeys(key for row in rows for key in row):
             without = next((i for i, row in enumerate(rows) if key not in row), None)
             if without is not None:
@@ -300,23 +301,23 @@ class NumberCollator:
         shift = sum(len(NUMBER_TOKEN) - (end - first) for first, end in before if end <= start)
         return shift + min([start, *(first for first, end in before if end > start)])
 
-    def _warn(self, kind: str, message: str) -> None:
-        """Warn once of each kind."""
-        if kind not in self._warned:
+    def _warn(self, kind: str, message: str | None) -> None:
+        """Warn once of each kind, if there is something to say."""
+        if message is not None and kind not in self._warned:
             self._warned.add(kind)
-            warnings.warn(message, stacklevel=4)
+            warnings.warn(message, stacklevel=3)
 
-    def _warn_of(self, targets: list[Fraction]) -> None:
-        """Warn if a number is to be learned that the model can never write."""
+    def _check_targets(self, targets: list[Fraction]) -> str | None:
+        """Return what is to be said of a number that is to be learned and that the model can never write, if any."""
         settings = self.number_tokenizer.settings
         beyond = [] if settings is None else [value for value in targets if not settings.holds(value)]
-        if settings is not None and beyond:
-            self._warn(
-                "beyond",
-                f"a text's number {describe(beyond[0])} is to be learned, and the model writes n/m with |n| up to "
-                f"{settings.max_numerator} and m up to {settings.max_denominator} alone; equip takes max_numerator and "
-                "max_denominator",
-            )
+        if settings is None or not beyond:
+            return None
+        return (
+            f"a text's number {describe(beyond[0])} is to be learned, and the model writes n/m with |n| up to "
+            f"{settings.max_numerator} and m up to {settings.max_denominator} alone; equip takes max_numerator and "
+            "max_denominator"
+        )
 
 
 def _text_of(row: dict[str, Any]) -> str:

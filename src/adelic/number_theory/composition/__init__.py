@@ -15,7 +15,7 @@ import numpy as np
 
 from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
 from adelic.number_theory.composition.notation import OPERATORS, compiled, infix, infix_value, postfix, shape_of, steps
-from adelic.numbers.columns.reading import objects
+from adelic.numbers.places.shape import objects
 
 _INTEGRAL = 3
 """The first operators, of which an integer comes out."""

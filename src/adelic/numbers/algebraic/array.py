@@ -101,6 +101,10 @@ class AlgebraicArray(AdeleArray):
     def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:
         return tuple(number(c.numerator, c.denominator) for c in decoded)
 
+    @staticmethod
+    def _is_entry(value: Any) -> bool:
+        return isinstance(value, tuple)  # the coefficients of one number
+
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
         return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
 

@@ -50,8 +50,8 @@ class AlgebraicSpace(EmbeddedField):
             python-flint; monic with integer coefficients and irreducible.
         root: an approximation of the real or complex root that is θ at the infinite place. Where it is left out, the
             greatest real root; if none is real, of those above the real line the one furthest to the right.
-        n_primes: how many primes; the first ones at which f splits into different linear factors.
-        primes: the primes instead; at each of them f has to split so.
+        n_primes: how many primes, by default 7; the first ones at which f splits into different linear factors.
+        primes: the primes instead of their number; at each of them f has to split so.
         precision: N, how many digits a window holds.
         fractional_digits: F, how many of them stand below p^0, as for `AdeleSpace`.
 
@@ -82,7 +82,7 @@ class AlgebraicSpace(EmbeddedField):
         polynomial: Any,
         *,
         root: complex | None = None,
-        n_primes: int = 7,
+        n_primes: int | None = None,
         primes: Sequence[int] | None = None,
         precision: int = DEFAULT_PRECISION,
         fractional_digits: int = 0,
@@ -90,7 +90,11 @@ class AlgebraicSpace(EmbeddedField):
         f = polynomials.defining_polynomial(polynomial)
         chosen = _choose_root(f, root)
         precision = checked_integer("the precision of an AlgebraicSpace", precision)
-        window = checked_window(_first_primes(f, n_primes) if primes is None else primes, precision, fractional_digits)
+        if primes is None:
+            primes = _first_primes(f, 7 if n_primes is None else n_primes)
+        elif n_primes is not None:
+            raise SpaceError(f"n_primes={describe(n_primes)} is how many primes are found where primes=… are left out")
+        window = checked_window(primes, precision, fractional_digits)
         for p in window.primes:
             _check_splitting(f, p)
         super().__init__(f, chosen, window.primes, precision, window.fractional_digits)
@@ -243,7 +247,12 @@ class AlgebraicSpace(EmbeddedField):
             return self._reduce(polynomials.parse(value))
         if polynomials.foreign_coefficients(value) is not None:
             return self._reduce(polynomials.read(value, floats=floats))
-        return self._reduce([rationals.read(value, floats=floats).fraction(0)])
+        try:
+            return self._reduce([rationals.read(value, floats=floats).fraction(0)])
+        except EncodingError as error:
+            if isinstance(value, str):
+                raise EncodingError(f"{error}, or '1 + 3*x', where x is the root") from None
+            raise
 
     def _reduce(self, coefficients: Sequence[Fraction]) -> Element:
         return polynomials.reduce(coefficients, self.polynomial)

@@ -5,9 +5,10 @@ That is integers stored as floats, missing entries, dates, truth values, text an
 
 import datetime
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from adelic.errors import EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.columns.floats import read_floats
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.places.shape import entries, is_pair, objects
 from adelic.numbers.rationals import Rationals
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_NUMBERS = (int, float, str, Fraction, Decimal, np.number, np.bool_)
+_NUMBERS = (Rational, float, str, Decimal, np.number, np.bool_)
 
 
 class ValueTypeError(EncodingError, TypeError):
@@ -76,24 +78,14 @@ def _from_polars(series: Any) -> npt.NDArray[Any]:
     return objects(series.to_list())
 
 
-def objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    """Return values as an array of objects with one axis, whatever they are.
-
-    >>> objects([10**30, 2])
-    array([1000000000000000000000000000000, 2], dtype=object)
-    """
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     """Return a column as exact rationals.
 
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
     the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date, also as the
     text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
-    Nothing tells a whole number beside dates from such a number of days.
+    Nothing tells a whole number beside dates from such a number of days. With floats="never", for callers that take no
+    policy, truth values are refused.
 
     Values are integers, floats, truth values, dates, text or objects, (rows,). A value that is not a number, or a float
     without a policy, is an EncodingError, another type a ValueTypeError, a denominator 0 a DivisionByZeroError.
@@ -111,11 +103,12 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
         return Column(numbers, is_missing, values.dtype, real)
     if values.dtype.kind == "M":
         return _read_dates(values)
-    if values.dtype.kind == "b":
+    if values.dtype.kind == "b" and floats != "never":
         return replace(read_column(values.astype(np.uint8), floats=floats), dtype=values.dtype)
     if values.dtype.kind == "O":
         is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
-        found = [0 if missing else _plain(v, i) for i, (v, missing) in enumerate(zip(values, is_missing, strict=True))]
+        pairs = enumerate(zip(values, is_missing, strict=True))
+        found = [0 if missing else _plain(v, i, floats) for i, (v, missing) in pairs]
         return Column(rationals.read(found, floats=floats), is_missing, values.dtype)
     if values.dtype.kind in "US":
         return read_column(values.astype(object), floats=floats)
@@ -200,7 +193,7 @@ def is_any_missing(values: Any) -> bool:
     return any(_is_missing(value) for value in series_of(values).reshape(-1).tolist())
 
 
-def _plain(value: Any, row: int) -> Any:
+def _plain(value: Any, row: int, floats: str) -> Any:
     """Return an object as `rationals.read` takes it in a list of numbers."""
     if isinstance(value, str) and is_date_text(value):
         try:
@@ -214,11 +207,11 @@ def _plain(value: Any, row: int) -> Any:
         dates = np.array([getattr(value, "asm8", value)])
         dates = dates.astype("datetime64[us]") if dates.dtype == object else dates
         return int(_read_dates(dates, row).numbers.numerators[0])
-    if not isinstance(value, _NUMBERS):
+    if not (isinstance(value, _NUMBERS) or is_pair(value) or rationals.is_flint(value)):
         kind = f"argument must be a string or a number, not {type(value).__name__}"
         raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}")
     if isinstance(value, (bool, np.bool_)):
-        return int(value)
+        return value if floats == "never" else int(value)
     if isinstance(value, (float, np.floating)):
         limit = _exact_below(value.dtype) if isinstance(value, np.floating) else rationals.EXACT
         return int(value) if abs(float(value)) < limit and value == int(value) else value
@@ -228,7 +221,8 @@ def _plain(value: Any, row: int) -> Any:
 def series_of(values: Any) -> npt.NDArray[Any]:
     """Return a pandas or polars series or data frame, an array, a tensor or nested lists as an array, (*).
 
-    Nothing is lost: of objects where NumPy would make floats of integers.
+    Nothing is lost: of objects where NumPy would make floats of integers, or one type of floats of another, and where
+    it would forget which entries are masked; these are None. A tuple of two in a list is a pair, one entry.
 
     >>> series_of([1, None, 2**70])
     array([1, None, 1180591620717411303424], dtype=object)
@@ -245,31 +239,94 @@ def series_of(values: Any) -> npt.NDArray[Any]:
         values = values.detach().cpu()
         return np.asarray((values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy())
     if isinstance(values, np.ndarray):
-        return values
+        return unmasked(values)
+    if not isinstance(values, list | tuple | range):
+        array = np.asarray(values)
+        return array if array.dtype.kind in "biufM" else np.array(values, dtype=object)
     try:
         array = np.asarray(values)
-        is_plain = array.dtype.kind in "biM" or (array.dtype.kind == "f" and _has_floats_alone(values))
-        return array if is_plain else np.array(values, dtype=object)
-    except ValueError:
-        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time") from None
+        if _keeps(array, leaf_types(values)):
+            return array
+    except ValueError:  # ragged, or pairs beside numbers
+        pass
+    return entries(list(values))
 
 
-def _has_floats_alone(values: Any) -> bool:
-    if isinstance(values, list | tuple):
-        return all(map(_has_floats_alone, values))
-    return isinstance(values, float | np.floating) or (isinstance(values, int) and abs(values) < rationals.EXACT)
+def unmasked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as it is, or of objects with None where an entry is masked.
+
+    >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
+    array([1, None], dtype=object)
+    """
+    if not (isinstance(array, np.ma.MaskedArray) and np.any(array.mask)):
+        return array
+    found = np.asarray(array.data.astype(object))
+    found[np.ma.getmaskarray(array)] = None
+    return found
+
+
+def matrix_of(table: Any) -> Any:
+    """Return rows, each a list or tuple, as a matrix that loses nothing, and a matrix without masks; all else as it is.
+
+    >>> matrix_of([[1, 0.5], [2**60 + 1, 0.5]])
+    array([[1, 0.5],
+           [1152921504606846977, 0.5]], dtype=object)
+    """
+    if isinstance(table, np.ndarray):
+        return unmasked(table)
+    if not isinstance(table, list | tuple):
+        return table
+    array = np.asarray(table)
+    is_safe = array.dtype.kind in "biuc" or (
+        array.dtype.kind == "f"
+        and _keeps(array, leaf_types(table, is_entry=lambda _: False))
+        and not np.any(np.abs(array) >= rationals.EXACT)
+    )
+    return array if is_safe or array.ndim != 2 else np.array(table, dtype=object)
+
+
+def leaf_types(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> set[type]:
+    """Return the types of what stands in nested sequences; float counts as numpy.float64, an array as its entries.
+
+    >>> sorted(kind.__name__ for kind in leaf_types([[1, 0.5], [(1, 2), np.float32(1)]]))
+    ['float32', 'float64', 'int', 'tuple']
+    """
+    found = set(map(type, values))
+    if any(issubclass(kind, list | tuple | range | np.ndarray) for kind in found):
+        found = set()
+        for value in values:
+            if isinstance(value, list | tuple | range) and not is_entry(value):
+                found |= leaf_types(value, is_entry=is_entry)
+            else:
+                found.add(value.dtype.type if type(value) is np.ndarray else type(value))
+    return {np.float64 if kind is float else kind for kind in found}
+
+
+def _keeps(array: npt.NDArray[Any], types: set[type]) -> bool:
+    """Return whether the array that NumPy made of entries of some types has all of them, and as they were."""
+    kind = array.dtype.kind
+    if kind in "iu":
+        return all(issubclass(t, int | np.integer) and t is not bool for t in types)
+    if kind == "f" and types == {int, np.float64}:
+        return not np.any(np.abs(array) >= rationals.EXACT)
+    return types == {array.dtype.type} or (kind, types) == ("b", {bool})
 
 
 def read_values(values: Any, *, floats: str = "shortest") -> tuple[Rationals, npt.NDArray[np.bool_]]:
     """Return values of any shape as exact rationals, 0 where one is missing, and which are missing, bool (*).
 
-    Values are as for `series_of`, `floats` as for `read_column`. A value that is not a number, or ragged rows, are an
-    EncodingError.
+    Values are whatever `rationals.read` takes, a tuple of two as (numerators, denominators), and whatever `series_of`
+    does. Apart from what is missing and from dates, they mean the same as there, but that floats that are integers are
+    these integers whatever the policy, as tables store integers with gaps, and that with a policy truth values are 1
+    and 0; `floats` is as for `read_column`. A value that is not a number, or ragged rows, are an EncodingError.
 
     >>> numbers, is_missing = read_values([["19.99", None], [3, 0.5]])
     >>> numbers.fraction(0), numbers.shape, is_missing.tolist()
     (Fraction(1999, 100), (2, 2), [[False, True], [False, False]])
     """
+    if is_pair(values):
+        numbers = rationals.read(values, floats=floats)
+        return numbers, np.zeros(numbers.shape, dtype=np.bool_)
     array = series_of(values)
     column = read_column(array.reshape(-1), floats=floats)
     return Rationals(column.numbers.numerators, column.numbers.denominators, array.shape), column.is_missing.reshape(

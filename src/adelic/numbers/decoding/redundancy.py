@@ -30,6 +30,7 @@ rationals.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import isqrt, prod
@@ -41,6 +42,7 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.array import AdeleArray
+from adelic.numbers.coordinates import number_array
 from adelic.numbers.decoding.candidates import Codewords
 from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
 from adelic.numbers.describe import at_position, describe
@@ -152,17 +154,20 @@ class RedundantResidueCode(Codewords):
         """Return whether errors at just these places are always mended, however many of the digits there are wrong.
 
         Raises:
-            SpaceError: one of them is not among the space's primes.
+            SpaceError: one of them is not among the space's primes, or they are no sequence.
 
         >>> code = RedundantResidueCode(AdeleSpace(primes=(3, 5, 7, 11, 13), precision=1), max_numerator=20)
         >>> code.capacity, code.mends([13]), code.mends([3, 5]), code.mends([3, 7])
         (19, True, True, False)
         """
-        places = set(primes)
-        strange = places.difference(self.space.primes)
+        try:
+            places = set(primes)
+        except TypeError:
+            raise SpaceError(f"primes={describe(primes)} is not a sequence of primes, such as [2, 3]") from None
+        strange = [p for p in places if p not in self.space.primes]
         if strange:
             raise SpaceError(
-                f"{describe(min(strange))} is not one of the space's primes {describe(self.space.primes, 200)}"
+                f"{describe(strange[0])} is not one of the space's primes {describe(self.space.primes, 200)}"
             )
         powers = dict(zip(self.space.primes, self._powers, strict=True))
         return prod(powers[p] for p in places) <= self.capacity
@@ -207,10 +212,10 @@ class RedundantResidueCode(Codewords):
             known = digits.known if known is None else known
             digits = self.space.encode(digits).digits
         else:
-            digits = np.asarray(digits)
+            digits = number_array("digits", digits)
             shape = digits.shape[:-2] if digits.ndim >= 2 else ()
             digits = self.space.from_digits(digits, np.zeros(shape)).digits  # checked; the zeros go unused
-        if not 0 < error_rate < 1:
+        if not isinstance(error_rate, float | np.floating | Fraction) or not 0 < error_rate < 1:
             raise EncodingError(f"error_rate={describe(error_rate)} is not a probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space)

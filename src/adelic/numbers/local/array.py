@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DivisionByZeroError, DomainError, EncodingError, PrecisionError, SpaceError
+from adelic.errors import DivisionByZeroError, DomainError, PrecisionError, SpaceError
 from adelic.numbers import hensel, rationals
 from adelic.numbers.describe import at_position, shortened
 from adelic.numbers.hensel import Residue
@@ -335,15 +335,11 @@ class PadicArray(NumberArray):
         places = finite.negate(self._places.reshape((-1,)), self._window)
         return PadicArray(self._window, places.reshape(self.shape))
 
-    def __eq__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers have the same digits as far as both know them."""
-        try:
-            right = self._coerce(other, floats="exact")
-        except EncodingError:
-            return NotImplemented
-        shape = common_shape(self, right)
-        equal = finite.agree(self._places.broadcast_to(shape), right._places.broadcast_to(shape))[..., 0]
-        return equal if shape else bool(equal)
+    def _agrees(self, other: "PadicArray") -> npt.NDArray[np.bool_]:
+        """Return where two arrays, broadcast to one shape, have the same digits as far as both know them."""
+        shape = common_shape(self, other)
+        equal = finite.agree(self._places.broadcast_to(shape), other._places.broadcast_to(shape))[..., 0]
+        return np.asarray(equal, dtype=np.bool_)
 
     def _lines(self) -> list[str]:
         flat = self.reshape(-1)._places

@@ -1,15 +1,20 @@
 """What arrays of numbers have in common: a shape, indexing as in NumPy, operations from the right, and powers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError, SpaceError
+from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.numbers import rationals
 from adelic.numbers.describe import describe
+
+NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
+"""What is raised where an operand is no number, or none that the space or window holds."""
 
 
 class NumberArray(ABC):
@@ -40,8 +45,17 @@ class NumberArray(ABC):
         """Return ones of the same shape."""
 
     @abstractmethod
-    def _coerce(self, other: Any) -> Self:
-        """Return another operand as an array of the same space or window."""
+    def _coerce(self, other: Any, *, floats: str = "never") -> Self:
+        """Return another operand as an array of the same space or window, or raise one of `NOT_OF_THE_SPACE`."""
+
+    @abstractmethod
+    def _agrees(self, other: Self) -> npt.NDArray[np.bool_]:
+        """Return where two arrays, broadcast to one shape, are equal as far as both are known."""
+
+    @staticmethod
+    def _is_entry(value: Any) -> bool:
+        """Return whether a sequence is one number to `_coerce`."""
+        return is_pair(value)
 
     @abstractmethod
     def __add__(self, other: Any) -> Self: ...
@@ -66,6 +80,41 @@ class NumberArray(ABC):
 
     def __rtruediv__(self, other: Any) -> Self:
         return self._coerce(other) / self
+
+    def __eq__(self, other: object) -> Any:
+        """Return, element by element, whether two numbers are equal as far as both are known.
+
+        A float stands for its exact value, as when a `Fraction` is compared. What is no number at all, or none that the
+        space holds, is unequal.
+        """
+        try:
+            equal = self._agrees(self._coerce(other, floats="exact"))
+        except NOT_OF_THE_SPACE as error:
+            try:
+                listed = entries(other, is_entry=self._is_entry)
+            except EncodingError:  # ragged, or masked
+                return NotImplemented
+            if not listed.shape and isinstance(error, EncodingError) and not isinstance(other, Number):
+                return NotImplemented
+            shape = common_shape(self, listed)
+            which = np.broadcast_to(np.arange(self.size).reshape(self.shape), shape).reshape(-1)
+            others = np.broadcast_to(listed, shape).reshape(-1)
+            equal = np.array(self.reshape(-1)[which]._equal_entries(others), dtype=np.bool_).reshape(shape)
+        return equal if equal.shape else bool(equal)
+
+    def _equal_entries(self, others: npt.NDArray[np.object_]) -> list[bool]:
+        """Return what == returns of an array (n,) and n entries, some of which the space does not hold."""
+        try:
+            is_array = len(others) == 1 and isinstance(others[0], NumberArray) and not others[0].shape
+            found: list[bool] = self._agrees(
+                self._coerce(others[0] if is_array else others.tolist(), floats="exact")
+            ).tolist()
+            return found
+        except NOT_OF_THE_SPACE:
+            if len(others) == 1:
+                return [False]
+            half = len(others) // 2
+            return self[:half]._equal_entries(others[:half]) + self[half:]._equal_entries(others[half:])
 
     def __ne__(self, other: object) -> Any:
         """Return, element by element, whether two numbers are seen to differ."""
@@ -94,7 +143,7 @@ class NumberArray(ABC):
         target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         try:
             resolved = self._outline().reshape(target).shape
-        except ValueError:
+        except (TypeError, ValueError):
             raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
         return self._with_shape(resolved)
 
@@ -150,7 +199,53 @@ def _axes_of_index(key: Any) -> int:
     return 1
 
 
-def common_shape(a: NumberArray, b: NumberArray) -> tuple[int, ...]:
+def is_pair(value: Any) -> bool:
+    """Return whether a value is a pair (numerator, denominator): a tuple of two, whatever they are.
+
+    >>> is_pair((1, 2)), is_pair([1, 2])
+    (True, False)
+    """
+    return isinstance(value, tuple) and len(value) == 2
+
+
+def entries(
+    values: Any, *, is_entry: Callable[[Any], bool] = is_pair, depth: int = rationals.MAX_AXES
+) -> npt.NDArray[np.object_]:
+    """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
+
+    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, one deeper
+    than `depth`, or an array that `rationals.as_array` refuses, is an EncodingError.
+
+    >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
+    [[(1, 2), None], ['x', np.float32(0.5)]]
+    """
+    array = rationals.as_array(values)
+    if array is not None:
+        return objects(list(array.flat)).reshape(array.shape)
+    if is_entry(values) or not isinstance(values, (list, tuple, range)):
+        return objects([values]).reshape(())
+    if not any(isinstance(value, (list, tuple, range)) or hasattr(value, "__array__") for value in values):
+        return objects(list(values))
+    if not depth:
+        raise EncodingError(f"a list nested {rationals.MAX_AXES} deep is not an array of numbers")
+    parts = [entries(value, is_entry=is_entry, depth=depth - 1) for value in values]
+    if any(part.shape != parts[0].shape for part in parts):
+        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time")
+    return np.stack(parts)
+
+
+def objects(values: list[Any]) -> npt.NDArray[np.object_]:
+    """Return values as an array of objects with one axis, whatever they are.
+
+    >>> objects([10**30, 2])
+    array([1000000000000000000000000000000, 2], dtype=object)
+    """
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def common_shape(a: NumberArray | npt.NDArray[Any], b: NumberArray | npt.NDArray[Any]) -> tuple[int, ...]:
     """Return the shape to which two arrays are broadcast, or raise `SpaceError`."""
     try:
         return np.broadcast_shapes(a.shape, b.shape)
