@@ -18,6 +18,14 @@ def test_ids_are_positions():
     assert vocabulary.ids([10**30, "2/4", -3, 5, "0.25"]).tolist() == [4, 2, 1, 0, 3]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "ids"),
+    [([1, None], [0, 3]), ([[None, "1/2"], [2, None]], [[3, 2], [1, 3]]), (None, 3), (2, 1), ([None], [3])],
+)
+def test_missing_numbers_need_no_0_in_the_vocabulary(numbers, ids):
+    assert Vocabulary([1, 2, "1/2"], missing=True).ids(numbers).tolist() == ids
+
+
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3), (2, 1, 3, 2)])
 def test_ids_keep_the_shape(shape):
     numbers = np.arange(int(np.prod(shape)), dtype=np.int8).reshape(shape) % 5

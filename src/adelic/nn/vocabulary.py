@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from adelic.errors import ConfigurationError, EncodingError, VocabularyError
@@ -122,24 +123,25 @@ class Vocabulary:
         check_plain(numbers)
         if self.missing_id is not None:
             parsed, is_missing = read_values(numbers, floats="never")
-            found = self._ids(parsed)
-            found[torch.from_numpy(is_missing)] = self.missing_id
-            return found
+            found = np.full(parsed.shape, self.missing_id, dtype=np.int64)
+            found[~is_missing] = self._ids(parsed, np.flatnonzero(~is_missing))
+            return torch.from_numpy(found)
         try:
-            return self._ids(rationals.read(numbers, floats="never"))
+            parsed = rationals.read(numbers, floats="never")
+            every = np.arange(len(parsed.numerators))
+            return torch.from_numpy(self._ids(parsed, every).reshape(parsed.shape))
         except EncodingError as error:
             if not is_any_missing(numbers):
                 raise
             raise EncodingError(f"{error}; a Vocabulary with missing=True has an id for None and NaN") from None
 
-    def _ids(self, parsed: Rationals) -> torch.Tensor:
+    def _ids(self, parsed: Rationals, which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the ids of some of the numbers, by their places in the flat array."""
         if parsed.is_small and not np.any(parsed.denominators != 1):
             # One look-up for each different number: a column of 10^6 rows may have few.
-            distinct, inverse = np.unique(parsed.numerators, return_inverse=True)
-            ids = np.array([self._lookup(q) for q in distinct.tolist()], dtype=np.int64)[inverse]
-        else:
-            ids = np.array([self._lookup(parsed.fraction(i)) for i in range(len(parsed.numerators))], dtype=np.int64)
-        return torch.from_numpy(ids.reshape(parsed.shape))
+            distinct, inverse = np.unique(parsed.numerators[which], return_inverse=True)
+            return np.array([self._lookup(q) for q in distinct.tolist()], dtype=np.int64)[inverse]
+        return np.array([self._lookup(parsed.fraction(i)) for i in which.tolist()], dtype=np.int64)
 
     def _lookup(self, number: int | Fraction) -> int:
         try:
