@@ -59,6 +59,20 @@ def test_files_that_are_no_text(refused, folder):
     assert "UTF-8" in refused("space", "--values", "binary")
 
 
+def test_lines_of_files_are_never_shifted(works, refused, folder):
+    (folder / "n.txt").write_text("\ufeff1\n2\n3\n\n \n", encoding="utf-8")
+    (folder / "l.txt").write_text("\n\na\nb\nc\n", encoding="utf-8")
+    assert "l.txt line 1 is empty; delete it" in refused("space", "--values", "n.txt", "--labels", "l.txt")
+    assert works("space", "--values", "n.txt") == works("space", "1", "2", "3")
+    assert works("space", "--values", "-", stdin="\ufeff1\n2\n3\n") == works("space", "1", "2", "3")
+    for text, words in (
+        ("1\n\n2\n", "the standard input line 2 is empty"),
+        ("1\nx\n", "the standard input line 2: 'x' is not a number"),
+        ("1/0\n", "the standard input line 1: 1/0 has denominator zero"),
+    ):
+        assert words in refused("space", "--values", "-", stdin=text)
+
+
 def test_encode_reports_the_error_of_an_approximation(works, refused):
     out = works("encode", "pi", "-e", "0.5", "7", "--floats", "limit:10**3", "--primes", "5,11", "--precision", "4")
     lines = [line.strip() for line in out.splitlines() if line.startswith("  as")]

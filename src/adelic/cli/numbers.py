@@ -13,7 +13,7 @@ import click
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.cli.options import INTEGERS, in_terms_of_options, refuse_options, space_options
-from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
+from adelic.errors import AdelicError, DecodingError, DivisionByZeroError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
 from adelic.numbers.describe import describe, integer_text, shortened
@@ -276,7 +276,7 @@ def space(
         files = [shortened(name) for name in numbers if os.path.isfile(name)]  # noqa: PTH113  # a Path may be too long
         raise EncodingError(f"{error}; --values {files[0]} reads this file" if files else str(error)) from None
     choice = choose_space(
-        list(numbers) if values is None else _lines(values),
+        list(numbers) if values is None else _numbers(values),
         budget,
         operations,
         None if labels is None else _lines(labels),
@@ -294,12 +294,38 @@ def space(
         click.echo(str(choice))
 
 
-def _lines(file: str) -> list[str]:
-    """Return the lines of a file that are not empty; "-" is standard input."""
+def _numbers(file: str) -> list[str]:
+    """Return the numbers in a file, one a line; an error says in which line."""
+    lines = _lines(file)
     try:
-        with click.open_file(file, encoding="utf-8") as lines:
-            return [line.strip() for line in lines if line.strip()]
+        rationals.read(lines)
+    except (EncodingError, DivisionByZeroError):
+        for number, line in enumerate(lines, 1):
+            try:
+                rationals.read(line)
+            except (EncodingError, DivisionByZeroError) as error:
+                raise type(error)(f"{_source(file)} line {number}: {error}") from None
+        raise
+    return lines
+
+
+def _lines(file: str) -> list[str]:
+    """Return the lines of a file, "-" for standard input; empty ones may stand at the end alone.
+
+    Without one that is empty, line i of one file belongs to line i of another.
+    """
+    try:
+        with click.open_file(file, encoding="utf-8") as opened:
+            text = opened.read().removeprefix("\ufeff").rstrip()
     except UnicodeDecodeError:
-        raise EncodingError(f"{file} is not text in UTF-8; one number or label a line") from None
+        raise EncodingError(f"{_source(file)} is not text in UTF-8; one number or label a line") from None
     except OSError as error:
-        raise StorageError(f"{file} cannot be read: {error.strerror}") from None
+        raise StorageError(f"{_source(file)} cannot be read: {error.strerror}") from None
+    lines = [line.strip() for line in text.split("\n")] if text else []
+    if "" in lines:
+        raise EncodingError(f"{_source(file)} line {lines.index('') + 1} is empty; delete it, or write what is missing")
+    return lines
+
+
+def _source(file: str) -> str:
+    return "the standard input" if file == "-" else file
