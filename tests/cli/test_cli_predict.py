@@ -74,3 +74,36 @@ def test_what_is_refused(works, refused, table):
     assert "mine.csv has changed since; put its former content back" in refused("predict", "mine", "new.csv")
     (Path("runs/mine") / "DONE").unlink()
     assert "runs/mine holds no finished run" in refused("predict", "mine", "new.csv")
+
+
+def test_no_output_replaces_what_is_read(works, refused, table):
+    works(*TRAIN, "--target", "kind", "--columns", "n,half", "--run-dir", "runs/mine")
+    Path("link.csv").symlink_to("mine.csv")
+    Path("file").touch()
+    kept = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for output, words in (
+        ("mine.csv", "--output mine.csv would replace mine.csv, which is an input; choose another name"),
+        ("link.csv", "would replace mine.csv, which is an input"),
+        ("new.csv", "would replace new.csv"),
+        ("out.parquet", "is to be a file in CSV: give it a name that ends in .csv"),
+        ("runs/mine/checkpoint.safetensors", "ends in .csv"),
+        ("file/out.csv", "cannot write file/out.csv: "),
+    ):
+        assert words in refused("predict", "mine", "new.csv", "--output", output)
+    audit = ("data", "audit", "mine.csv", "--target", "kind", "--columns", "n,half", "--output")
+    for output, words in (
+        ("mine.csv", "is to be a file in JSON: give it a name that ends in .json"),
+        ("runs/mine/result.json", "would replace a file of the run there"),
+        ("file/out.json", "cannot write file/out.json: "),
+    ):
+        assert words in refused(*audit, output)
+    for output, words in (
+        ("mine.html", "the report mine.html comes with mine.csv, and there is such a file already, which is no"),
+        ("file/mine.html", "cannot write file/mine.html: "),
+    ):
+        assert words in refused("report", "--output", output)
+    assert "ends in .csv" in refused("report", "--csv", "mine.parquet")
+    assert "cannot write into file" in refused("report", "--figures", "file")
+    assert kept == {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for _ in range(2):  # its own files it replaces
+        assert len(works("report", "--output", "page.html").split("wrote ")) == 5

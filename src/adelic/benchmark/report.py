@@ -26,7 +26,7 @@ from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import NOT_RUN, Table, to_markdown
 from adelic.errors import ConfigurationError
-from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
+from adelic.storage.files import atomic_write, check_writable, storage_errors
 from adelic.storage.version import VERSION
 
 TABLES = (
@@ -34,6 +34,7 @@ TABLES = (
     "sizes",
 )
 """The names that `tables` knows."""
+_TITLE = b"<title>adelic: results</title>"  # as templates/report.html has it
 
 
 def tables(summaries: list[Summary], *names: str, all_rows: bool = False, row: str | None = None) -> list[Table]:
@@ -87,21 +88,29 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     ['page.html', 'page.csv', 'page.md', 'page-tables.md']
     """
     check_page(page)
+    csv_file, markdown, further = companions(page)
     runs = tables(summaries, "runs", all_rows=all_rows)
     others = [to_markdown(tables(summaries, name, row=row)) for name in TABLES if name != "runs"]
     files = {
         page: render_page(summaries, all_rows=all_rows, row=row),
-        page.with_suffix(".csv"): "\n".join(table.to_csv() for table in runs),
-        page.with_suffix(".md"): to_markdown(runs),
-        page.with_name(f"{page.stem}-tables.md"): "\n".join(others),
+        csv_file: "\n".join(table.to_csv() for table in runs),
+        markdown: to_markdown(runs),
+        further: "\n".join(others),
     }
     for path, text in files.items():
         atomic_write(path, text)
     return list(files)
 
 
+def companions(page: Path) -> tuple[Path, Path, Path]:
+    """Return the files beside a page: the table of the runs as CSV and as Markdown, and all other tables."""
+    return page.with_suffix(".csv"), page.with_suffix(".md"), page.with_name(f"{page.stem}-tables.md")
+
+
 def check_page(page: Path) -> None:
-    """Raise unless a report can have this name.
+    """Raise unless a report can have this name, and no file is in the way of it and of what is written beside it.
+
+    Files beside it are replaced where the page is there, too, and is a report: they came with it.
 
     >>> check_page(Path("report.txt"))
     Traceback (most recent call last):
@@ -109,9 +118,22 @@ def check_page(page: Path) -> None:
     """
     if page.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
-    with storage_errors(f"cannot write {page}", FOLDER_REMEDY):
-        if page.is_dir():
-            raise ConfigurationError(f"cannot write {page}: it is a folder; give the report the name of a file")
+    check_writable(page, remedy="give the report another name")
+    if not _is_report(page):
+        for beside in companions(page):
+            if beside.exists():
+                raise ConfigurationError(
+                    f"the report {page} comes with {beside}, and there is such a file already, which is no report's: "
+                    "give the report another name, or that file"
+                )
+
+
+def _is_report(page: Path) -> bool:
+    """Return whether a file is the page of a report."""
+    if not page.is_file():
+        return False
+    with storage_errors(f"cannot read {page}", "give the report another name"), page.open("rb") as file:
+        return _TITLE in file.read(1000)
 
 
 def render_page(summaries: list[Summary], *, all_rows: bool = False, row: str | None = None) -> str:

@@ -19,6 +19,7 @@ from adelic.cli.options import (
     progress_bar,
     stack,
 )
+from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.data import exporting
 from adelic.data.protocol import assigned
@@ -148,7 +149,9 @@ def _shape(shape: dict[str, Any]) -> str:
 @field_options(TaskData, TableData, DrawnData, only=_ASKED, default="")
 @field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}")
 @seed_option
-@click.option("--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
+@click.option(
+    "--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit to this file, .json."
+)
 @in_terms_of_options
 def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
@@ -169,6 +172,8 @@ def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     if is_drawn:
         given |= {name: _AUDITED_QUESTIONS for name in _COUNTS if given[name] is None}
     chosen = data.source(task, **given)
+    if output is not None:
+        check_output(output, ".json", inputs=[Path(chosen.path)] if isinstance(chosen, TableData) else ())
     with progress_bar(f"auditing {task}") as tick:
         if isinstance(chosen, data.DrawnData):
             found = data.audit_drawn(chosen, seed=seed, progress=tick)

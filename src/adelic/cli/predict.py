@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from adelic.cli.options import FileName, in_terms_of_options, runs_option
+from adelic.cli.outputs import check_output
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
 
@@ -18,7 +19,7 @@ _FILE = FileName(path_type=Path)
 @click.argument("run")
 @click.argument("table", type=_FILE)
 @runs_option
-@click.option("--output", type=_FILE, help="CSV file to write.  [default: the standard output]")
+@click.option("--output", type=_FILE, help="File to write, .csv.  [default: the standard output]")
 @in_terms_of_options
 def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
     """Predict the target of new rows by a finished RUN on a table of your own.
@@ -41,11 +42,15 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
     from adelic import training
     from adelic.data.tables import read_table
 
+    found_run = training.find_run(run, runs_dir)
+    if output is not None:
+        trained_on = found_run.configuration.get("data", {}).get("path")
+        check_output(output, ".csv", inputs=[table, *([Path(trained_on)] if isinstance(trained_on, str) else [])])
     frame = read_table(table)
     for name in (PREDICTION, PROBABILITY):
         if name in frame:
             raise ConfigurationError(f"{table} has a column {name!r} already; rename it there")
-    found = training.predict(training.find_run(run, runs_dir).folder, frame)
+    found = training.predict(found_run.folder, frame)
     columns = {**frame, PREDICTION: found.answers}
     if found.probabilities is not None:
         columns[PROBABILITY] = found.probabilities

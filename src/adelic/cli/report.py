@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from adelic.cli.options import PATH
+from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.errors import StorageError, UnknownNameError
-from adelic.storage.files import atomic_write, storage_errors
+from adelic.storage.files import atomic_write, check_writable_folder, storage_errors
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
@@ -57,7 +58,13 @@ REPORT_TABLES = (
     "--results-dir", type=PATH, help="Folder of result files, or of runs.  [default: results, and the runs in runs]"
 )
 @click.option("--runs-dir", type=PATH, help="Folder of run folders, or one, whose finished runs are reported too.")
-@click.option("--output", type=PATH, default="report.html", show_default=True, help="HTML file to write.")
+@click.option(
+    "--output",
+    type=PATH,
+    default="report.html",
+    show_default=True,
+    help="HTML file to write; beside mine.html come mine.csv, mine.md and mine-tables.md.",
+)
 @click.option(
     "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
 )
@@ -91,9 +98,10 @@ def report(
 ) -> None:
     """Print the table of all runs, and write a report on them.
 
-    The report is an HTML page; its tables are also written as Markdown, and that of the runs as CSV. The page has each
-    row's best models, the declared contrast with its tests, exploratory differences, confusion matrices, learning
-    curves, accuracy against training rows and against training time. It needs the results alone.
+    The report is an HTML page; beside report.html, the table of the runs is written to report.csv and report.md, and
+    the others to report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
+    has each row's best models, the declared contrast with its tests, exploratory differences, confusion matrices,
+    learning curves, accuracy against training rows and against training time. It needs the results alone.
     Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
 
     \b
@@ -117,8 +125,12 @@ def report(
         raise click.UsageError(message, ctx=click.get_current_context())
     if row is not None and all_rows:
         raise click.UsageError("--row reports one row, --all-rows lists all", ctx=click.get_current_context())
-    if csv_file is None and not markdown:
+    if csv_file is not None:
+        check_output(csv_file, ".csv", option="--csv")
+    elif not markdown:
         check_page(output)
+    if figures_dir is not None:
+        check_writable_folder(figures_dir)
     results = _results(results_dir, runs_dir)
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))

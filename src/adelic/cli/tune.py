@@ -9,10 +9,11 @@ import click
 
 from adelic.cli.experiments import device_option, experiment, model_options, seed_option
 from adelic.cli.options import NAMES, PATH, field_options, in_terms_of_options, progress_bar, runs_option
+from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
-from adelic.storage.files import atomic_write
+from adelic.storage.files import atomic_write, check_writable
 from adelic.training import dimensions as space
 from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic.training.experiment import Experiment
@@ -41,7 +42,7 @@ _SHOWN = 10  # trials in the table
 @click.option(
     "--output",
     type=PATH,
-    help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]",
+    help="File for the best recipe, .toml.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]",
 )
 @click.option("--plot", "picture", type=PATH, help="Also draw the study into this PNG or SVG file.")
 @device_option
@@ -108,11 +109,13 @@ def tune(
     dimensions = space.check_search(search, config.model, fixed=fixed)
     plan = space.Search(config=config, dimensions=dimensions, pruning=pruning)
     path = output or Path("recipes") / f"{_row_of(config)}-{_name_of(config, given)}.toml"
+    check_output(path, ".toml")
     tuning.check_output(path, plan)
     if picture is not None:
         from adelic.training.search.study_plots import check_plot, write_plot
 
         check_plot(picture)
+        check_writable(picture)
     with progress_bar(f"tune {config.row} {name}") as tick:
         study = training.tune(
             plan, trials=trials, storage=storage or runs_dir / STUDIES / f"{plan.name}.db", device=device, tick=tick

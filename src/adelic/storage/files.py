@@ -87,6 +87,44 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
             )
 
 
+def check_writable(path: Path, *, remedy: str = FOLDER_REMEDY) -> None:
+    """Raise StorageError where it is plain already that a file cannot be written: before the work that it is to hold.
+
+    Nothing is made. A disk that is full is noticed by `atomic_write` alone.
+
+    >>> check_writable(Path(__file__) / "below.json")
+    Traceback (most recent call last):
+    adelic.errors.StorageError: cannot write .../below.json: .../files.py is not a folder; choose a folder that is ...
+    """
+    with storage_errors(f"cannot write {path}", remedy):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if stat.S_ISDIR(path.stat().st_mode):
+                raise OSError(errno.EISDIR, "it is a folder")
+            if os.access(path, os.W_OK):
+                return
+        _check_takes_files(path.parent)
+
+
+def check_writable_folder(folder: Path, *, remedy: str = FOLDER_REMEDY) -> None:
+    """Raise StorageError where it is plain already that no file can be written into a folder, missing or not.
+
+    >>> check_writable_folder(Path(__file__))
+    Traceback (most recent call last):
+    adelic.errors.StorageError: cannot write into .../files.py: .../files.py is not a folder; choose a folder ...
+    """
+    with storage_errors(f"cannot write into {folder}", remedy):
+        _check_takes_files(folder)
+
+
+def _check_takes_files(folder: Path) -> None:
+    folder = folder.absolute()
+    there = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise OSError(errno.ENOTDIR, f"{there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def is_stream(path: Path) -> bool:
     """Return whether a path names a pipe or a character device, which is written to and holds nothing to compare.
 
