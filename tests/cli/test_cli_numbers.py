@@ -393,3 +393,11 @@ def test_ctrl_c_while_the_command_line_is_imported(monkeypatch):
     with pytest.raises(SystemExit) as caught:
         __main__.main()
     assert caught.value.code == 130
+
+
+def test_too_little_memory_is_one_line(refused, monkeypatch):
+    def fill(*_, **__):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr("adelic.cli.numbers.fitting_space", fill)
+    assert "this takes more memory than there is (Unable to allocate 9 TiB); smaller sizes" in refused("encode", "1")

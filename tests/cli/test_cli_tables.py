@@ -7,6 +7,7 @@ import signal
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -50,6 +51,25 @@ def test_train(works, table, options):
     second = json.loads(Path("again/result.json").read_text(encoding="utf-8"))
     assert second["test"] == found["test"]
     assert "mine" in works("runs", "list", "--runs-dir", ".")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ("--primes", "1000000007"),
+            "--features 'combined' of primes up to 1000000007 with --precision 16 are 1,000,000,",
+        ),
+        (("--precision", "1000000"), "of primes up to 17 with --precision 1000000 are 21,000,091 for a number, which"),
+        (("--precision", "1000000", "--places", "late"), "--features 'characters' of primes up to 17"),
+    ],
+    ids=str,
+)
+def test_features_that_no_memory_holds(refused, table, monkeypatch, options, words):
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=16 << 30))
+    line = refused("train", table, "--target", "multiple", *options, *SMALL)
+    assert words in line
+    assert "give smaller --primes, a lower --precision, or --features digits" in line
 
 
 @contextmanager

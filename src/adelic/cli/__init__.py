@@ -91,6 +91,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(cause, Interrupted):
             _fail(str(cause), cause.exit_code)
         _fail(f"interrupted{_what_is_left(given)}", INTERRUPTED)
+    except MemoryError as error:
+        _fail(f"this takes more memory than there is ({error or 'none is left'}); smaller sizes take less", USER_ERROR)
     except OSError:
         trouble = _trouble_with_output()
         if trouble is None:  # it is some other file, and a fault of ours

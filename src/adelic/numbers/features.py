@@ -5,6 +5,7 @@ modulo p^k, or whether p^k is the power of p in the number. Levels count from th
 dropping high levels keeps what tells small numbers apart. A prime has no more levels than digits.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -99,8 +100,8 @@ class FeatureLayout:
         if kind not in FEATURE_KINDS:
             raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
         levels = space.max_precision
-        while width is not None and levels and cls.size_of(kind, space, levels) > width:
-            levels -= 1
+        if width is not None:
+            levels = bisect_right(range(1, levels + 1), width, key=lambda n: cls.size_of(kind, space, n))
         if not levels:
             raise ConfigurationError(
                 f"features={describe(kind)} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, "
@@ -221,10 +222,9 @@ def place_size(kind: str, p: int, levels: int) -> int:
     """
     if kind == "combined":
         return sum(place_size(part, p, levels) for part in _COMBINED)
-    if kind == "valuation-unit":
-        return levels + 1 + len(unit_residues(p, levels))
-    if kind == "multiplicative-characters":
-        return levels + 1 + len(unit_characters(p, levels).turns)
+    if kind in ("valuation-unit", "multiplicative-characters"):
+        modulus = p ** unit_digits(p, levels)
+        return levels + modulus - modulus // p + (kind == "valuation-unit")  # `unit_residues` lists them
     return levels * {"characters": 2, "one-hot-digits": p}.get(kind, 1)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import psutil
 import torch
 
 from adelic.data import LookUp
@@ -24,7 +23,6 @@ from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.flops import forward_flops
 from adelic.nn.registry import BODIES
-from adelic.storage.checks import GIBIBYTE
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
@@ -36,6 +34,7 @@ from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.network.generators import set_generator_states
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.loop import Split, Trainer
+from adelic.training.network.memory import check_features, check_memory
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
@@ -50,7 +49,6 @@ SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
 Network = Classifier | GraphClassifier | LocalGlobalClassifier
 _BLOCK = 1 << 16
 """Rows whose ids are found at once, in eight bytes each."""
-_BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 
 
 def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundings) -> Fitted:
@@ -134,31 +132,6 @@ def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> 
     return model.eval()
 
 
-def check_memory(experiment: Experiment, device: torch.device) -> None:
-    """Raise ConfigurationError unless a device's free memory holds the model while it is trained.
-
-    >>> from adelic.data import TaskData
-    >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert-4", d_model=65_536, n_layers=10_000)
-    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
-    >>> check_memory(config, torch.device("cpu"))
-    Traceback (most recent call last):
-    adelic.errors.ConfigurationError: n-layers=10000, d-model=65536 and d-feedforward=512 are 172,469,780,...
-    """
-    recipe = experiment.network_recipe
-    parameters = recipe.n_encoder_parameters
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
-    needed = _BYTES_A_PARAMETER * parameters
-    if needed > free:
-        most = free * recipe.n_layers // needed
-        remedy = f"n-layers={most} at most" if most else "no layer of this size fits; d-model=128 is common"
-        raise ConfigurationError(
-            f"n-layers={recipe.n_layers}, d-model={recipe.d_model} and d-feedforward={recipe.d_feedforward} are "
-            f"{parameters:,} parameters, which need {needed / GIBIBYTE:,.1f} GiB to be trained; {device} has "
-            f"{free / GIBIBYTE:,.1f} GiB free: {remedy}"
-        )
-
-
 @torch.random.fork_rng(devices=[])  # modules are made on the CPU
 def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Network:
     """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
@@ -170,6 +143,9 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     if data.vocabulary is not None:
         experiment.check_numbers(data.vocabulary)
     recipe, embedding = experiment.network_recipe, experiment.embedding
+    check_features(
+        embedding, recipe, recipe.batch_size * data.length if data.vocabulary is None else len(data.vocabulary)
+    )
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
     if embedding.places in LOCAL_GLOBAL:
         if not isinstance(objective, OneClass):

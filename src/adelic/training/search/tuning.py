@@ -26,8 +26,9 @@ from adelic.storage.provenance import source_commit, versions
 from adelic.training.dimensions import Search, apply
 from adelic.training.experiment import Experiment
 from adelic.training.models import RandomSearch
-from adelic.training.network.fitting import begin, check_memory
+from adelic.training.network.fitting import begin
 from adelic.training.network.joints import with_best_joint
+from adelic.training.network.memory import check_memory
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_names, todays_names
