@@ -224,7 +224,7 @@ def place_size(kind: str, p: int, levels: int) -> int:
         return sum(place_size(part, p, levels) for part in _COMBINED)
     if kind in ("valuation-unit", "multiplicative-characters"):
         modulus = p ** unit_digits(p, levels)
-        return levels + modulus - modulus // p + (kind == "valuation-unit")  # `unit_residues` lists them
+        return int(levels + modulus - modulus // p + (kind == "valuation-unit"))  # `unit_residues` lists them
     return levels * {"characters": 2, "one-hot-digits": p}.get(kind, 1)
 
 
