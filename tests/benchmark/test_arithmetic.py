@@ -524,7 +524,7 @@ def test_a_page_without_marks_is_left_alone(folder):
         (["adition"], "did you mean 'addition'"),
         (["--solvers", "fon"], "did you mean 'fone'"),
         (["--plan", "other.toml"], "there is no plan 'other.toml'"),
-        (["--plan", "plan.toml", "--workers", "0"], "workers must be"),
+        (["--plan", "plan.toml", "--workers", "0"], "--workers 0 must be"),
         (["--plan", "plan.toml", "--quick"], "give one"),
         (["--solvers", "nowhere:Solver", "sum"], "No module named 'nowhere'"),
         (["--solvers", "own_solvers:time", "sum"], "is not a subclass of"),

@@ -361,7 +361,7 @@ def test_an_export_goes_to_devices_and_pipes(works, folder, make_device):
         (["--output", "file"], "file"),
         (["--output", "file/below"], "file"),
         (["--output", "Z" * 300, "--force"], "too long"),
-        (["--output", "out", "--n", "40"], "n="),
+        (["--output", "out", "--n", "40"], "--n 40"),
         (["--output", "out", "--option", "a=b"], "option"),
     ],
     ids=" ".join,

@@ -164,7 +164,7 @@ class WorkersEngine:
 
     >>> WorkersEngine(0)
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: workers must be a whole number from 1 to 1024, not 0
+    adelic.errors.ConfigurationError: workers=0 must be a whole number from 1 to 1,024
     """
 
     def __init__(self, workers: int) -> None:

@@ -90,6 +90,7 @@ def list_tasks(*, as_json: bool) -> None:
 @click.argument("task")
 @data_options
 @workers_option
+@in_terms_of_options
 def build(task: str, task_options: tuple[str, ...], workers: int, **size: Any) -> None:
     """Generate the data set of TASK and store it in the cache, in place of a stored one.
 
@@ -212,6 +213,7 @@ def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     help="Folder to write the files to; it is made if it is missing.",
 )
 @click.option("--force", is_flag=True, help="Replace existing files that have another content.")
+@in_terms_of_options
 def export(
     task: str, task_options: tuple[str, ...], workers: int, file_format: str, output: Path, *, force: bool, **size: Any
 ) -> None:
@@ -249,6 +251,7 @@ def export(
 @field_options(TaskData, only=("n", "edition"), default="all with published counts")
 @field_options(TaskData, only=("split",), default="both")
 @workers_option
+@in_terms_of_options
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK anew and compare its counts with the published ones.
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.cli.options import INTEGERS, in_terms_of_options, refuse_options, space_options
+from adelic.cli.options import INTEGERS, NAME, in_terms_of_options, refuse_options, space_options
 from adelic.errors import AdelicError, DecodingError, DivisionByZeroError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
@@ -30,6 +30,7 @@ _CONSTANTS = {"pi": math.pi, "e": math.e}
 @space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), by_prime=True)
 @click.option(
     "--floats",
+    type=NAME,
     help="Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them so: "
     "exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at most that "
     "denominator).",

@@ -103,6 +103,18 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
         return float(span)
 
 
+class Name(click.ParamType):  # type: ignore[type-arg]
+    """A text that is not empty, as that of an unset variable of a shell, which would mean the default."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text."""
+        if value == "":
+            self.fail("the text is empty; write one, or leave the option out", param, ctx)
+        return value
+
+
 class FileName(click.Path):
     """The name of a file or a folder: any but an empty one, which would be the working directory."""
 
@@ -116,6 +128,7 @@ class FileName(click.Path):
 INTEGERS = IntegerList()
 DURATION = Duration()
 PATH = FileName(path_type=Path)
+NAME = Name()
 NAMES = NameList()
 
 
@@ -166,7 +179,7 @@ def named_option(described: type, flag: str, **how: Any) -> Callable[[Command], 
         flag: of the option, as "--embedding".
         how: what else click is told, such as its type.
     """
-    return click.option(flag, help=name_option(described).help, **how)
+    return click.option(flag, help=name_option(described).help, **{"type": NAME} | how)
 
 
 def _field_option(found: list[Option], default: str | None, *, is_filled: bool) -> Callable[[Command], Command]:
@@ -252,7 +265,9 @@ def with_options(text: str, parameters: list[click.Parameter]) -> str:
     text = re.sub(r"\bprecision=\{([\d:, -]+)\}", lambda match: "precision=" + match[1].replace(" ", ""), text)
     for option in parameters:
         if isinstance(option, click.Option) and option.name:
-            text = re.sub(rf"(?<![\w-]){re.escape(option.name)}=", f"{option.opts[0]} ", text)
+            # In messages it has underscores or dashes; behind --search it names a dimension.
+            name = re.escape(option.name).replace("_", "[-_]")
+            text = re.sub(rf"(?<!--search )(?<![\w-]){name}=", f"{option.opts[0]} ", text)
     return text.replace("AdeleSpace.decimal()", "--primes 3,7,11,13,17,19,23")
 
 

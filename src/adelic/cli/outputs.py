@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from adelic.errors import ConfigurationError
-from adelic.storage.files import check_writable, is_stream
+from adelic.storage.files import check_writable, check_writable_folder, is_stream
 
 
 def check_output(path: Path, ending: str, *, option: str = "--output", inputs: Iterable[Path] = ()) -> None:
@@ -39,6 +39,11 @@ def check_output(path: Path, ending: str, *, option: str = "--output", inputs: I
     check_writable(path)
     if path.name in FILES and is_run_folder(path.parent):
         raise ConfigurationError(f"{option} {path} would replace a file of the run there; choose another name")
+
+
+def check_folder(folder: Path, option: str) -> None:
+    """Raise StorageError unless a command may write files into the folder that an option names."""
+    check_writable_folder(folder, remedy=f"choose another {option}")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from adelic.cli.options import PATH
-from adelic.cli.outputs import check_output
+from adelic.cli.outputs import check_folder, check_output
 from adelic.cli.tables import print_table
 from adelic.errors import StorageError, UnknownNameError
-from adelic.storage.files import atomic_write, check_writable_folder, storage_errors
+from adelic.storage.files import atomic_write, storage_errors
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
@@ -130,7 +130,7 @@ def report(
     elif not markdown:
         check_page(output)
     if figures_dir is not None:
-        check_writable_folder(figures_dir)
+        check_folder(figures_dir, "--figures")
     results = _results(results_dir, runs_dir)
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))

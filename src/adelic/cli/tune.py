@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adelic.cli.experiments import device_option, experiment, model_options, seed_option
-from adelic.cli.options import NAMES, PATH, field_options, in_terms_of_options, progress_bar, runs_option
+from adelic.cli.options import NAME, NAMES, PATH, field_options, in_terms_of_options, progress_bar, runs_option
 from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
@@ -37,7 +37,9 @@ _SHOWN = 10  # trials in the table
     help="Dimensions to search, whole or in part, as norm,batch-size=32:64.  [default: those without a star]",
 )
 @field_options(space.Search, is_filled=True)
-@click.option("--storage", help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]")
+@click.option(
+    "--storage", type=NAME, help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]"
+)
 @runs_option
 @click.option(
     "--output",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import psutil
 
 from adelic.errors import ConfigurationError
-from adelic.storage.checks import GIBIBYTE, shown, whole_number
+from adelic.storage.checks import GIBIBYTE, check_count
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -45,12 +45,9 @@ def check_workers(workers: Any) -> int:
 
     >>> check_workers(0)
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: workers must be a whole number from 1 to 1024, not 0
+    adelic.errors.ConfigurationError: workers=0 must be a whole number from 1 to 1,024
     """
-    number = whole_number(workers)
-    if number is None or not 1 <= number <= 1024:
-        raise ConfigurationError(f"workers must be a whole number from 1 to 1024, not {shown(workers)}")
-    return number
+    return check_count("workers", workers, greatest=1024)
 
 
 def cores() -> int:

@@ -20,15 +20,17 @@ from adelic.cli.options import (
     Given,
     IntegerList,
     dry_run_option,
+    in_terms_of_options,
     progress_bar,
     runs_option,
     stack,
 )
+from adelic.cli.outputs import check_folder
 from adelic.data import drawn_task
 from adelic.data.sources import DrawnData
 from adelic.storage.files import is_stream
 from adelic.storage.options import options
-from adelic.storage.workers import cores
+from adelic.storage.workers import check_workers, cores
 from adelic.training.experiment import Experiment
 from adelic.training.nn_names import names
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
@@ -63,6 +65,7 @@ def _command(name: str, page: str, help_text: str, *, row: str) -> click.Command
 
     @click.command(name, help=f"{cleandoc(help_text)}\n\n{cleandoc(_HELP).format(name=name, page=page)}")
     @_shared(name, row, page)
+    @in_terms_of_options
     @click.pass_obj
     def command(
         line: str,
@@ -77,14 +80,17 @@ def _command(name: str, page: str, help_text: str, *, row: str) -> click.Command
         **given: Any,
     ) -> None:
         plan = plan_of(name, **given)
+        results = results_dir or plan.results
+        is_shown = plan.is_full and Path("docs", f"{page}.md").exists()
+        report = report_dir or (Path("docs", page) if is_shown else results / "report")
+        count = cores() if workers is None else check_workers(workers)
+        for folder, option in ((runs_dir, "--runs-dir"), (results, "--results-dir"), (report, "--report")):
+            check_folder(folder, option)
         if dry_run:
             for experiment in plan.chosen:
                 click.echo(experiment.command())
             return
-        results = results_dir or plan.results
-        left = _run(name, plan.chosen, runs_dir, results, workers, budget)
-        is_shown = plan.is_full and Path("docs", f"{page}.md").exists()
-        report = report_dir or (Path("docs", page) if is_shown else results / "report")
+        left = _run(name, plan.chosen, runs_dir, results, count, budget)
         _write_report(name, plan, results, report)
         if left:
             click.echo(f"{left} runs are left. Go on with: {line}")
@@ -185,9 +191,7 @@ def plan_of(
     return Plan(whole, drawn.experiments(chosen), Path("results", "-".join([name, *words])), is_full=not words)
 
 
-def _run(
-    name: str, chosen: list[Experiment], runs: Path, results: Path, workers: int | None, budget: float | None
-) -> int:
+def _run(name: str, chosen: list[Experiment], runs: Path, results: Path, workers: int, budget: float | None) -> int:
     """Run what is left of a plan, and return how much that still is."""
     from adelic import benchmark
     from adelic.benchmark.drawn import run_plan
@@ -203,7 +207,7 @@ def _run(
             chosen,
             runs=runs,
             results=results,
-            workers=cores() if workers is None else workers,
+            workers=workers,
             budget=None if budget is None else benchmark.Budget(budget),
             on_run=show,
         )

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from adelic.cli.options import DURATION, PATH, runs_option
+from adelic.cli.outputs import check_folder
 from adelic.cli.reproduce.drawn import BENCHMARKS, plan_of
 from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
 from adelic.errors import AdelicError, ConfigurationError
@@ -61,6 +62,9 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
     from adelic import benchmark
 
     lines = read_queue(path)
+    check_folder(runs_dir, "--runs-dir")
+    for line in lines:
+        check_folder(line.results, "--results-dir")
     if not dry_run:
         import torch
 

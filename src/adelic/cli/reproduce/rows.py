@@ -19,6 +19,7 @@ from adelic.cli.options import (
     progress_bar,
     runs_option,
 )
+from adelic.cli.outputs import check_folder
 from adelic.cli.report import print_runs, results_option, write_report
 from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import TaskData
@@ -128,12 +129,6 @@ def rows(
     from adelic import benchmark
     from adelic.benchmark.report import check_page
 
-    if dry_run:
-        for config in configs:
-            click.echo(config.command())
-        return
-    if page is not None:
-        check_page(page)  # before what may train for hours
     needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
     given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
     if engine == "embedded" and given:
@@ -142,6 +137,16 @@ def rows(
     if engine == "ray" and workers != 1:
         message = "--workers belongs to --engine embedded; Ray has --cpus-per-run"
         raise click.UsageError(message, ctx=click.get_current_context())
+    executor = benchmark.RayEngine(**given) if engine == "ray" else _local(workers)
+    # Before what may train for hours, and without training, too.
+    check_folder(runs_dir, "--runs-dir")
+    check_folder(results_dir, "--results-dir")
+    if page is not None:
+        check_page(page)
+    if dry_run:
+        for config in configs:
+            click.echo(config.command())
+        return
     if there := len(configs) - len(benchmark.outstanding(configs, results_dir)):
         click.echo(f"{there} of {len(configs)} runs have a result in {results_dir}, and are not run again.")
     found = benchmark.run_matrix(
@@ -149,7 +154,7 @@ def rows(
         runs=runs_dir,
         results=results_dir,
         device=device,
-        engine=benchmark.RayEngine(**given) if engine == "ray" else _local(workers),
+        engine=executor,
         budget=None if budget is None else benchmark.Budget(budget),
         on_run=show_run,
         tensorboard=tensorboard,
