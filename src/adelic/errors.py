@@ -17,7 +17,7 @@ class AdelicError(Exception):
     ...     adelic.AdeleSpace(primes=(2, 9))
     ... except adelic.AdelicError as error:
     ...     print(error)
-    9 is not a prime (9 = 3 · 3); primes=(2, 3, 5, 7, 11, 13, 17) is the default
+    9 is not a prime (9 = 3 · 3); the first primes are 2, 3, 5, 7, 11, 13
     """
 
 

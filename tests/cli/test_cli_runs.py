@@ -95,6 +95,8 @@ def test_show(runs, works):
     assert [line["epoch"] for line in shown["metrics"]] == [1, 2]
     assert "problem: config.toml is damaged" in works("runs", "show", "broken")
     assert "epoch 2 of 2" in works("runs", "show", runs / "run-2")
+    (runs / "run-1" / "result.json").write_text("{}")
+    assert works("runs", "show", "run-1").count("--restart") == 1
 
 
 @pytest.mark.parametrize("suffix", ["png", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("svg", "pdf"))])

@@ -60,7 +60,7 @@ def test_a_budget_that_suffices(works, folder):
         ([*REPRODUCE, "--engine", "rye"], "'embedded', 'ray'"),
         ([*REPRODUCE, "--address", "auto"], "belong to --engine ray"),
         ([*REPRODUCE, "--cpus-per-run", "2"], "belong to --engine ray"),
-        ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "cpus-per-run=0"),
+        ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "--cpus-per-run 0"),
         ([*REPRODUCE, "--engine", "ray", "--device", "cuda"], "--gpus-per-run"),
         (
             [*REPRODUCE, "--engine", "ray", "--address", "127.0.0.1:1"],
@@ -69,7 +69,7 @@ def test_a_budget_that_suffices(works, folder):
         (["train", "schubert", "--recipe", "quick", "--devices", "0"], "--devices 0"),
         (["train", "schubert", "--recipe", "quick", "--devices", "two"], "--devices"),
         (["train", "schubert", "--recipe", "quick", "--nodes", "2"], "MASTER_ADDR"),
-        (["train", "schubert", "--recipe", "quick", "--node-rank", "1"], "node-rank=1"),
+        (["train", "schubert", "--recipe", "quick", "--node-rank", "1"], "--node-rank 1"),
         (["train", "schubert", "--recipe", "quick", "--devices", "2", "--device", "cuda:1"], "cuda:1"),
     ],
     ids=lambda value: str(value)[-40:],

@@ -153,6 +153,16 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         assert not {"torch", "scipy", "sklearn", "pyarrow", "matplotlib"} & set(modules), arguments
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other errors of pipes")
+@pytest.mark.parametrize("arguments", [["--help"], ["encode", "1"], ["data", "list"]], ids=str)
+def test_output_that_nobody_reads_has_one_exit_code(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "adelic", *arguments], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_the_tasks_as_json(works):
     found = json.loads(works("data", "list", "--json"))
     assert found["tasks"][0].keys() == {"name", "title", "sizes", "editions"}

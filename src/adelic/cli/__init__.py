@@ -59,6 +59,10 @@ def commands() -> None:
     List the runs             adelic runs list
 
     For more on a command: adelic COMMAND --help.
+
+    \b
+    Exit codes: 0 done; 1 not all of the output was read, as by | head, or a check of adelic data
+    verify failed; 2 a message says what is wrong; 130, 143 stopped by Ctrl-C, by a signal.
     """
 
 

@@ -126,7 +126,8 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
         return
     say(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
     if run.problem:
-        say(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
+        remedy = "" if "--restart" in run.problem else "; `--restart` begins the run anew"
+        say(f"problem: {plain(run.problem)}{remedy}")
     if run.result:
         shown = {
             name: f"{value:,}" if type(value) is int else f"{value:.4f}" for name, value in run.result.test.items()

@@ -143,7 +143,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     check_size(len(primes), max(precisions))  # before each prime is tested, which takes long for very many
     seen: set[int] = set()
     for p in primes:
-        _check_prime(p, f"; primes={DEFAULT_PRIMES} is the default")
+        _check_prime(p, "; the first primes are 2, 3, 5, 7, 11, 13")
         if p in seen:
             raise SpaceError(f"the prime {p} occurs twice in primes={describe(primes)}; name each prime once")
         seen.add(p)

@@ -32,7 +32,8 @@ def check_count(name: str, value: object, *, least: int = 1, greatest: int) -> i
     """
     number = whole_number(value)
     if number is None or not least <= number <= greatest:
-        raise ConfigurationError(f"{name}={shown(value)} must be a whole number from {least} to {greatest:,}")
+        bounds = f" from {least} to {greatest:,}" if number is not None or least > -(1 << 63) else ""
+        raise ConfigurationError(f"{name}={shown(value)} must be a whole number{bounds}")
     return number
 
 

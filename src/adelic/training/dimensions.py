@@ -10,6 +10,7 @@ from typing import Any
 
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.numbers.describe import shortened
 from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, option, options
@@ -126,7 +127,10 @@ def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tupl
     except (ValueError, KeyError):
         pass  # told below, as values out of bounds are
     example = ":".join(map(str, dimension.bounds or dimension.tried[:2]))
-    raise ConfigurationError(f"{text!r} is not a part of {name} ({dimension}); write {name}={example}, or {name} alone")
+    raise ConfigurationError(
+        f"--search {shortened(text)} is not a part of {name} ({dimension}); write --search {name}={example}, or {name} "
+        "alone"
+    )
 
 
 def check_search(search: Collection[str], model: Model, *, fixed: Collection[str] = ()) -> tuple[str, ...]:

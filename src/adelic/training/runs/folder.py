@@ -110,7 +110,7 @@ def choose_device(name: str) -> torch.device:
         # A name can be that of a device which is not here: only its use tells, without CUDA by an AssertionError.
         torch.ones(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0].partition(". ")[0]  # PyTorch goes on with all that it can do elsewhere
         raise ConfigurationError(f"device {name!r} cannot be used here ({reason}); use --device auto or cpu") from None
     return device
 
