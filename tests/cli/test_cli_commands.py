@@ -73,6 +73,19 @@ def test_the_examples_are_command_lines(path):
         command.make_context(command.name, words)  # parses, and raises where it does not understand
 
 
+@pytest.mark.parametrize("path", [("train",), ("tune",), ("reproduce",)], ids=" ".join)
+def test_long_helps_have_sections(path):
+    """Each option stands in one, as where they have none."""
+    _, *parts = re.split(r"^(\S[^\n]*):\n", help_of(path), flags=re.MULTILINE)
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert list(sections)[-1] == "Options"
+    assert {"Recipe", "Other models"} <= sections.keys()
+    listed = re.findall(r"^  (?:-h, )?(--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(
+        {option.opts[0] for option in ALL[path].params if isinstance(option, click.Option)} | {"--help"}
+    )
+
+
 def test_short_help(works):
     assert works("-h") == works("--help")
 

@@ -12,6 +12,7 @@ from adelic.cli.options import (
     PATH,
     Command,
     IntegerList,
+    SectionedCommand,
     field_options,
     in_terms_of_options,
     named_option,
@@ -30,15 +31,21 @@ from adelic.training.recipes import Recipe, default_recipe
 from adelic.training.result import Result
 from adelic.training.solver_names import DEFAULT_SOLVER
 
-recipe_options = stack(named_option(Recipe, "--recipe"), field_options(Recipe, default="the recipe's"))
+RECIPE, OTHERS = "Recipe", "Other models"  # sections of the help
+_EMBEDDING = "Embedding"
+recipe_options = stack(
+    named_option(Recipe, "--recipe", section=RECIPE), field_options(Recipe, default="the recipe's", section=RECIPE)
+)
 model_options = stack(
-    field_options(TaskData, TableData, DrawnData),
-    named_option(EmbeddingConfig, "--embedding"),
-    field_options(EmbeddingConfig),
-    named_option(SolverConfig, "--solver"),
-    named_option(Recipe, "--recipe"),
-    field_options(Recipe, Steps, only=options(Recipe), default="the recipe's"),
-    field_options(Steps, only=("steps",)),
+    field_options(TaskData, TableData, DrawnData, only=options(TaskData), section="Data"),
+    field_options(TableData, only=options(TableData).keys() - options(TaskData), section="Data: a table of your own"),
+    field_options(DrawnData, only=options(DrawnData).keys() - options(TaskData), section="Data: a drawn task"),
+    named_option(EmbeddingConfig, "--embedding", section=_EMBEDDING),
+    field_options(EmbeddingConfig, section=_EMBEDDING),
+    named_option(Recipe, "--recipe", section=RECIPE),
+    field_options(Recipe, Steps, only=options(Recipe), default="the recipe's", section=RECIPE),
+    named_option(SolverConfig, "--solver", section=OTHERS),
+    field_options(Steps, only=("steps",), section=OTHERS),
 )
 seed_option = field_options(Experiment, only=("seed",), is_filled=True)
 
@@ -64,11 +71,11 @@ tensorboard_option = click.option(
 )
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("task")
 @model_options
-@named_option(Classical, "--model")
-@field_options(RandomSearch, only=("trials",))
+@named_option(Classical, "--model", section=OTHERS)
+@field_options(RandomSearch, only=("trials",), section=OTHERS)
 @seed_option
 @click.option(
     "--run-dir",

@@ -45,6 +45,30 @@ class SuggestingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class SectionedOption(click.Option):
+    """An option that stands in a section of the help, which has a title."""
+
+    def __init__(self, *declared: Any, section: str, **how: Any) -> None:
+        super().__init__(*declared, **how)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options in sections, in the order in which these begin; the others come last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of the help."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(parameter, "section", "Options"), []).append(record)
+        others = sections.pop("Options")  # --help is one of them
+        for title, records in (*sections.items(), ("Options", others)):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
 class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the newest click alone
     """Integers separated by commas; "a-b" is a range. With a field of an experiment, each within its bounds."""
 
@@ -151,7 +175,11 @@ class Given(click.ParamType):  # type: ignore[type-arg]
 
 
 def field_options(
-    *experiments: type, only: Collection[str] = (), default: str | None = None, is_filled: bool = False
+    *experiments: type,
+    only: Collection[str] = (),
+    default: str | None = None,
+    is_filled: bool = False,
+    section: str = "Options",
 ) -> Callable[[Command], Command]:
     """Return the options of the command line that the fields of dataclasses describe, each once, in their order.
 
@@ -162,27 +190,33 @@ def field_options(
         only: names of fields; by default all.
         default: what the help says of the value where none is given; by default the field's own.
         is_filled: whether a command gets the field's default where none is given, and not None.
+        section: of the help of a `SectionedCommand`, in which they stand.
     """
     found: dict[str, list[Option]] = {}
     for kind in experiments:
         for name, described in options(kind).items():
             if not only or name in only:
                 found.setdefault(name, []).append(described)
-    return stack(*(_field_option(described, default, is_filled=is_filled) for described in found.values()))
+    how = {"cls": SectionedOption, "section": section}
+    return stack(*(_field_option(described, default, how, is_filled=is_filled) for described in found.values()))
 
 
-def named_option(described: type, flag: str, **how: Any) -> Callable[[Command], Command]:
+def named_option(described: type, flag: str, *, section: str = "Options", **how: Any) -> Callable[[Command], Command]:
     """Return the option for the name of what a dataclass describes: the embedding, the recipe.
 
     Args:
         described: with a field of `adelic.storage.options.named`.
         flag: of the option, as "--embedding".
+        section: of the help, as for `field_options`.
         how: what else click is told, such as its type.
     """
-    return click.option(flag, help=name_option(described).help, **{"type": NAME} | how)
+    shown: dict[str, Any] = {"help": name_option(described).help, "cls": SectionedOption, "section": section}
+    return click.option(flag, **shown | {"type": NAME} | how)
 
 
-def _field_option(found: list[Option], default: str | None, *, is_filled: bool) -> Callable[[Command], Command]:
+def _field_option(
+    found: list[Option], default: str | None, how: Mapping[str, Any], *, is_filled: bool
+) -> Callable[[Command], Command]:
     first, words = found[0], " ".join(dict.fromkeys(described.help for described in found))
     if not all(described.choices for described in found):  # a table's split may be a column
         first = replace(first, choices=())
@@ -199,11 +233,11 @@ def _field_option(found: list[Option], default: str | None, *, is_filled: bool) 
     if default and not words.endswith("]"):
         words += f"  [default: {default}]"
     if first.kind is bool:
-        return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words)
+        return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words, **how)
     metavar = f"[{'|'.join(first.words_for_all)}]" if first.choices else None
     filled = first.default if is_filled else None
     names = [f"--{name}" for name in (first.dashed, first.also) if name]
-    return click.option(*names, first.name, type=Given(first), metavar=metavar, default=filled, help=words)
+    return click.option(*names, first.name, type=Given(first), metavar=metavar, default=filled, help=words, **how)
 
 
 def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

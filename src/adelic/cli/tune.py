@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adelic.cli.experiments import device_option, experiment, model_options, seed_option
-from adelic.cli.options import NAME, NAMES, PATH, field_options, in_terms_of_options, progress_bar, runs_option
+from adelic.cli.options import (
+    NAME,
+    NAMES,
+    PATH,
+    SectionedCommand,
+    field_options,
+    in_terms_of_options,
+    progress_bar,
+    runs_option,
+)
 from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
 _SHOWN = 10  # trials in the table
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("task")
 @model_options
 @seed_option

@@ -188,7 +188,9 @@ class TableData(_Data):
     )
     groups: str | None = option(None, help="A column of a table; rows with the same value in it stay in one part.")
     answer: str | None = option(
-        None, help="Whether a table's target is classes or a number.  [default: told by its values]", choices=ANSWERS
+        None,
+        help="Whether a table's target is classes or a number; with none, its values tell.  [default: none]",
+        choices=ANSWERS,
     )
     sha256: str | None = None
 

@@ -6,6 +6,7 @@ more benchmark with a plan is a command like those of `drawn`.
 
 import click
 
+from adelic.cli.options import SectionedCommand
 from adelic.cli.reproduce.drawn import BENCHMARKS
 from adelic.cli.reproduce.queue import queue
 from adelic.cli.reproduce.rows import rows
@@ -13,7 +14,7 @@ from adelic.cli.reproduce.rows import rows
 __all__ = ["reproduce"]
 
 
-class Reproduce(click.Command):
+class Reproduce(SectionedCommand):
     """The command for rows; with the name of another benchmark first, the one for that; with --queue, a queue's."""
 
     def make_context(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from adelic.cli.experiments import device_option, recipe_options, seeds_option, tensorboard_option
+from adelic.cli.experiments import OTHERS, device_option, recipe_options, seeds_option, tensorboard_option
 from adelic.cli.options import (
     DURATION,
     NAMES,
@@ -40,8 +40,8 @@ from adelic.training.recipes import Recipe
     help="Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's options "
     "as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]",
 )
-@named_option(Classical, "--models", type=NAMES)
-@field_options(RandomSearch, only=("trials",))
+@named_option(Classical, "--models", type=NAMES, section=OTHERS)
+@field_options(RandomSearch, only=("trials",), section=OTHERS)
 @seeds_option("0", is_filled=True)
 @field_options(TaskData, only=("edition", "split"), is_filled=True)
 @recipe_options
