@@ -52,13 +52,13 @@ def interval_text(difference: Difference) -> str:
     return EACH_SEED if difference.is_the_same else span(difference.bounds)
 
 
-def contrast_text(contrast: Contrast | None, *, with_p: bool = True) -> str:
+def contrast_text(contrast: Contrast | None) -> str:
     """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10, p = 0.012); a dash for None."""
     if contrast is None:
         return NONE
     difference, interval = contrast.difference, interval_text(contrast.difference)
     said = [] if interval == NONE else [interval]
-    if with_p and difference.p is not None:
+    if difference.p is not None:
         p = p_text(difference.p)
         said.append(f"p {p}" if p.startswith("<") else f"p = {p}")
     return points(difference.mean) + (f" ({', '.join(said)})" if said else "")
@@ -73,7 +73,7 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
     differences = corrected({i: contrast.difference for i, (_, contrast) in enumerate(contrasts)})
     return Table(
         (
-            "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p", "p, corrected", "seeds",
+            "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p, corrected", "seeds",
             "rows: AOE / learned alone", "p, McNemar", "interval over rows",
         ),
         tuple(_contrast_line(*contrast, differences[i]) for i, contrast in enumerate(contrasts)),
@@ -103,8 +103,7 @@ def _contrast_line(comparison: Comparison, contrast: Contrast, difference: Diffe
         f"{figure(aoe, 'accuracy')} ({contrast.aoe.removeprefix('AOE ').strip('()')}){marks(aoe)}",
         figure(learned, "accuracy") + marks(learned),
         percent(aoe.trivial("lookup")),
-        contrast_text(contrast, with_p=False),
-        p_text(difference.p),
+        contrast_text(contrast),
         p_text(difference.adjusted),
         str(len(difference.seeds)),
         NONE if rows is None else f"{sum(rows.first):,} / {sum(rows.second):,}",
