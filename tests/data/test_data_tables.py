@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +19,7 @@ from adelic import data
 from adelic.data.guard import overlap
 from adelic.data.rules import Rule, best_rule
 from adelic.data.tables import read_table
+from adelic.data.tables.making import ids_of
 from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
 
 LONG = "0.1000000000000000000000000000000000000001"
@@ -97,6 +100,46 @@ def test_every_kind_of_frame_is_the_same_table():
     same(first, data.from_table({name: np.array(values) for name, values in frame.items()}, target="y"))
     as_objects = frame | {"a": [Fraction(1, 2), Decimal(2), "-5/4"] * 40}
     same(first, data.from_table(pd.DataFrame(as_objects), target="y"))
+
+
+SHORT = {
+    "arrays": lambda a: {"a": a},
+    "pandas": lambda a: pd.DataFrame({"a": a}),
+    "pandas' own": lambda a: pd.DataFrame({"a": pd.array(a, dtype="Float32")}),
+    "objects": lambda a: pd.DataFrame({"a": pd.Series(list(a), dtype=object)}),
+    "categories": lambda a: pd.DataFrame({"a": pd.Categorical(a)}),
+    "pandas over pyarrow": lambda a: pd.DataFrame(
+        {"a": pd.array(a, dtype=pd.ArrowDtype(pa.from_numpy_dtype(a.dtype)))}
+    ),
+    "pyarrow": lambda a: pa.table({"a": a}),
+    "dictionary": lambda a: pa.table({"a": pa.array(a).dictionary_encode()}),
+    "polars": lambda a: pl.DataFrame({"a": a}),
+    "torch": lambda a: {"a": torch.tensor(a)},
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("make", SHORT)
+def test_a_short_float_is_the_decimal_that_names_it_in_its_own_dtype(tmp_path, make, dtype):
+    if dtype == "float16" and make in ("pandas' own", "categories", "dictionary"):
+        pytest.skip("there are none of float16")
+    values = np.array([0.1, 1163.9, -7, 2.5e-3, 6e4], dtype)
+    numbers = [Fraction(str(value)) for value in values]
+    frame = SHORT[make](values)
+    ids, new = ids_of(frame, ["a"], vocabulary=())
+    assert [new[i] for i in ids[:, 0]] == numbers
+    if make == "pyarrow":
+        pq.write_table(
+            pa.table({"a": pa.array([*values, None], pa.from_numpy_dtype(values.dtype))}), tmp_path / "a.parquet"
+        )
+        found = read_table(tmp_path / "a.parquet")["a"]
+        assert [None if q is None else Fraction(str(q)) for q in found] == [*numbers, None]
+
+
+@pytest.mark.parametrize("frame", [{"a": 5, "y": [1]}, {"a": "12", "y": [1]}])
+def test_one_value_is_to_be_a_list(frame):
+    with pytest.raises(ConfigurationError, match=r"a list of values; one value is a list, too: \{'a': \['?\d+'?\]\}"):
+        data.from_table(frame, target="y")
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])

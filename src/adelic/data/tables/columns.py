@@ -45,6 +45,31 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
+    """Return a column as Python values; of short floats each is the float64 of its shortest decimal, 0.1 for 0.1f."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise ConfigurationError(
+            f"column {name!r} is {describe(values)}, not a list of values; one value is a list, too: "
+            f"{{{name!r}: [{describe(values)}]}}"
+        )
+    kind = _short_floats(values)
+    found = _python_values(name, values)
+    return found if kind is None else [float(str(kind(v))) if isinstance(v, float) else v for v in found]
+
+
+def _short_floats(values: Any) -> Callable[[float], np.floating] | None:
+    """Return NumPy's type for the floats of a column, of whatever library, that are shorter than Python's."""
+    kind = getattr(values, "dtype", getattr(values, "type", None))
+    for inner in ("subtype", "value_type"):  # of pandas' sparse columns, of pyarrow's dictionaries
+        kind = getattr(kind, inner, kind)
+    kind = getattr(getattr(kind, "categories", None), "dtype", kind)  # of pandas
+    return _SHORT_FLOATS.get(str(kind).lower().removeprefix("torch.").removesuffix("[pyarrow]"))
+
+
+_SHORT_FLOATS = {"float16": np.float16, "halffloat": np.float16, "float32": np.float32, "float": np.float32}
+"""How libraries call these types; "float" is pyarrow's name of float32, and no library's of a longer one."""
+
+
+def _python_values(name: str, values: Any) -> list[Any]:
     for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
         if hasattr(values, method):
             try:
