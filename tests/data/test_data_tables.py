@@ -19,7 +19,7 @@ from adelic import data
 from adelic.data.guard import overlap
 from adelic.data.rules import Rule, best_rule
 from adelic.data.tables import read_table
-from adelic.data.tables.making import ids_of
+from adelic.data.tables.making import _notation, ids_of
 from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
 
 LONG = "0.1000000000000000000000000000000000000001"
@@ -222,6 +222,10 @@ def test_seeds_draw_other_parts_of_the_same_rows():
         (["10", "9"] * 50, ("9", "10")),
         ([0.5, 1.5] * 50, None),
         ([i % 20 for i in range(100)], tuple(map(str, range(20)))),
+        (["010", "008"] * 50, ("008", "010")),
+        (["1.0", "0.0"] * 50, ("0.0", "1.0")),
+        ([1.0, 0.0] * 50, ("0.0", "1.0")),
+        (["7", 7, np.int64(7), 8] * 25, ("7", "8")),
     ],
 )
 def test_targets(values, class_names):
@@ -229,9 +233,38 @@ def test_targets(values, class_names):
     if class_names is None:
         with pytest.raises(ConfigurationError, match=r"'y' has 0\.5 in row 0 .*; a number that is predicted is whole"):
             data.from_table(frame, target="y")
-        assert data.from_table(frame, target="y", answer="classes").class_names == ("1/2", "3/2")
+        assert data.from_table(frame, target="y", answer="classes").class_names == ("0.5", "1.5")
         return
     assert data.from_table(frame, target="y").class_names == class_names
+
+
+@pytest.mark.parametrize("values", [("12_1", "121"), ("1", "1.0"), ("01", "1"), (" 1", "1"), (1, 1.0), (True, "1")])
+def test_two_spellings_of_a_number_are_refused_or_two_classes(values):
+    frame = {"x": range(100), "y": [*values, 3, 3] * 25}
+    first, second = (repr(str(value)) for value in values)
+    with pytest.raises(
+        ConfigurationError, match=f"{first} in row 0 .* and {second} in row 1 .* one number; .*=classes"
+    ):
+        data.from_table(frame, target="y")
+    assert set(data.from_table(frame, target="y", answer="classes").class_names) == {*map(str, values), "3"}
+
+
+def test_numbers_of_any_length():
+    long = [10**5000, Fraction(10**5000 - 1, 9 * 10**5000), "0." + "1" * 5000, "1e-5000", "-1e5000"]
+    d = data.from_table({"x": long * 20, "n": range(100), "y": ["1e5000", "2e5000"] * 50}, target="y", answer="classes")
+    assert {x for x, _, _ in all_rows(d)} == set(map(Fraction, long[:2])) | {
+        Fraction(1, 10**5000),
+        Fraction(-(10**5000)),
+    }
+    assert d.class_names == ("1e5000", "2e5000")
+    d = data.from_table({"x": range(100), "y": [10**5000, -(10**5000)] * 50}, target="y", answer="classes")
+    assert d.class_names == (f"-1{'0' * 5000}", f"1{'0' * 5000}")
+    assert data.audit(d)
+
+
+@pytest.mark.parametrize("vocabulary", [(7,), (Fraction(-1, 2), 3)])
+def test_numbers_go_into_the_checksum_in_pythons_notation(vocabulary):
+    assert _notation(vocabulary) == repr(vocabulary)
 
 
 def test_numbers_as_answers():

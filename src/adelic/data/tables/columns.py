@@ -56,7 +56,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     return found if kind is None else [float(str(kind(v))) if isinstance(v, float) else v for v in found]
 
 
-def _short_floats(values: Any) -> Callable[[float], np.floating] | None:
+def _short_floats(values: Any) -> Callable[[float], Any] | None:
     """Return NumPy's type for the floats of a column, of whatever library, that are shorter than Python's."""
     kind = getattr(values, "dtype", getattr(values, "type", None))
     for inner in ("subtype", "value_type"):  # of pandas' sparse columns, of pyarrow's dictionaries
@@ -123,7 +123,7 @@ class Coded:
 
     def first(self, value: Any) -> str:
         """Return where a value stands first."""
-        code = next(i for i, other in enumerate(self.values) if other is value or other == value)
+        code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
         return self.where(int(np.argmax(self.codes == code)))
 
     def numbers(self) -> list[Fraction] | None:

@@ -16,7 +16,7 @@ from adelic.data.tables.columns import Coded, columns_of, in_row
 from adelic.data.tables.files import FileColumns
 from adelic.data.tables.targets import ANSWERS, targets_of
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, integer_text
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 
@@ -190,7 +190,7 @@ def _dataset(
         X.tobytes(),
         y.tobytes(),
         of_row.tobytes(),
-        repr((vocabulary, class_names, X.shape, X.dtype.str)).encode(),
+        f"({_notation(vocabulary)}, {class_names!r}, {X.shape!r}, {X.dtype.str!r})".encode(),
     ]
     provenance = {
         **about,
@@ -212,6 +212,17 @@ def _dataset(
         symmetries={},
         is_coded=is_coded,
     )
+
+
+def _notation(vocabulary: Sequence[int | Fraction]) -> str:
+    """Return repr() of a tuple of numbers, of any length: that of Python stops at 4,300 digits."""
+    texts = [
+        integer_text(q)
+        if isinstance(q, int)
+        else f"Fraction({integer_text(q.numerator)}, {integer_text(q.denominator)})"
+        for q in vocabulary
+    ]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
 def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError:
