@@ -267,6 +267,15 @@ def test_numbers_go_into_the_checksum_in_pythons_notation(vocabulary):
     assert _notation(vocabulary) == repr(vocabulary)
 
 
+@pytest.mark.parametrize("name", ["", " ", "__index_level_0__", "Unnamed: 0"])
+def test_the_index_of_pandas_is_no_number_column_unless_it_is_named(name):
+    frame = {name: range(200), **plain()}
+    with pytest.raises(ConfigurationError, match=r"write it with index=False, or name .* columns=price,count$"):
+        data.from_table(frame, target="odd")
+    assert data.from_table(frame, target="odd", columns=[name, "count"]).X_train.shape[1] == 2
+    assert data.from_table(frame, target="odd", groups=name).X_train.shape[1] == 2
+
+
 def test_numbers_as_answers():
     frame = {"x": range(300), "y": [-(i**5) for i in range(300)], "few": [i % 3 for i in range(300)]}
     d = data.from_table(frame, target="y", columns=["x"])
@@ -285,6 +294,13 @@ def test_numbers_as_answers():
         ({"price": [*[1] * 199, float("inf")]}, {}, ConfigurationError, "'price' has inf in row 199"),
         ({"price": [*["1"] * 3, *["red"] * 197]}, {}, ConfigurationError, "'price' has 'red' in row 3"),
         ({"price": [*[1] * 199, Decimal("sNaN")]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"note": ["red"] * 200}, {}, ConfigurationError, r"leave the column out \(columns=price,count\), or write"),
+        (
+            {"note": [None] * 200},
+            {},
+            ConfigurationError,
+            "'note' has no value in any row; leave it out: columns=price,",
+        ),
         ({"price": [[1, 2]] * 200}, {}, ConfigurationError, "'price' has .* in row 0"),
         ({"odd": ["yes"] * 200}, {}, ConfigurationError, "'odd' is 'yes' in every row"),
         ({"odd": [*["yes"] * 199, None]}, {}, ConfigurationError, "'odd' has no value in row 199"),
@@ -414,7 +430,14 @@ def test_what_is_no_table(frame):
         ("mine.csv", b"a;b\n1;2\n", "its header is the one column 'a;b'; separate columns by commas"),
         ("mine.csv", b"a\tb\n1,5\t2\n", "separate columns by commas"),
         ("mine.csv", b'a,b\n"1\n",2\n1\n', "line 4 has 1 values"),
-        ("mine.csv", b'a,b\n1,"2\n', "is not a table: unexpected end of data"),
+        ("mine.csv", b'a,b\n1,"2\n', "in the row of line 2 there is a quote that is not closed"),
+        (
+            "mine.csv",
+            b'a,b\n1,2\n1,"2\n' + b"3,4\n" * 40_000,
+            "in the row of line 3 .* more than 131,072 characters; is a quote",
+        ),
+        ("mine.csv", b'a,b\n1,"2"3\n', "in the row of line 2 there is ',' expected"),
+        ("mine.jsonl", b'{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n', "line 2 names 'a' twice"),
         ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
         ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is not an object with the keys of the first"),
         ("mine.jsonl", b"[" * 100_000, "is not a table"),

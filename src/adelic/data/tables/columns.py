@@ -108,7 +108,7 @@ class Coded:
         index: dict[Any, int] = {}
         codes = []
         for row, value in enumerate(values):
-            if _is_missing(value):
+            if is_missing(value):
                 raise ConfigurationError(
                     f"column {name!r} has no value in {where(row)}; fill it in, or leave the row out"
                 )
@@ -154,7 +154,7 @@ def _numbers(values: Sequence[Any]) -> list[Fraction] | None:
     return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT, NA or a text of blanks alone."""
     if isinstance(value, str):
         return not value.strip()

@@ -60,7 +60,7 @@ def _text(value: Any) -> str:
 
 
 def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
-    """Raise ConfigurationError where a number is written in two ways: one class, or two?"""
+    """Raise ConfigurationError where a number is written in two ways, as one class or two."""
     first: dict[Fraction, int] = {}
     for i, (number, text) in enumerate(zip(numbers, texts, strict=True)):
         other = first.setdefault(number, i)
