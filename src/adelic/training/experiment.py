@@ -183,7 +183,8 @@ class Experiment:
     def not_one_class(self) -> ConfigurationError:
         """Return the error of a model outside the Transformer whose rows have several targets, or a number."""
         return ConfigurationError(
-            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class"
+            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class: leave "
+            "out --model, or on a table take the values for classes (answer=classes)"
         )
 
     def check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:

@@ -1,5 +1,6 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
+import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,6 +29,7 @@ from adelic.training.result import Result
 from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
+from adelic.training.runs.numbers import check_numbers
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
@@ -155,6 +157,11 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
         return read_network(experiment, development(experiment), folder)
 
 
+def command_in(experiment: Experiment, folder: Path) -> str:
+    """Return the command that makes a run in its folder, or goes on with it."""
+    return f"{experiment.command()} --run-dir {shlex.quote(str(folder))}"
+
+
 def finished_result(experiment: Experiment, folder: Path) -> Result:
     """Return the result of an experiment's finished run.
 
@@ -162,7 +169,7 @@ def finished_result(experiment: Experiment, folder: Path) -> Result:
     """
     result = read_result(folder)
     if result is None:
-        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
+        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {command_in(experiment, folder)}")
     check_same(experiment, folder / "config.toml")
     return result
 
@@ -178,6 +185,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         return finished
     with world.one_first():
         data = experiment.data.load(experiment.seed)
+    check_numbers(experiment, data.vocabulary, data.provenance.get("columns", ()))
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
     for name in data.class_names or ():
