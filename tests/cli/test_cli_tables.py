@@ -135,7 +135,9 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     given = (*SMALL[:-1], "given", "--fractional-digits")
     line = refused("train", table, "--target", "multiple", *given, "2")
     assert "below the window of --fractional-digits 2; --fractional-digits 3 would hold it" in line
-    assert "--precision 3" in refused("train", table, "--target", "multiple", *SMALL[:-1], "few", "--precision", "3")
+    line = refused("train", table, "--target", "multiple", *SMALL[:-1], "few", "--precision", "1", "--primes", "5,7")
+    place = "column 'other' has 1/200 in row 2 (line 3): 1/200 needs 2 digits"
+    assert f"{place} after the point, which --precision 1 does not hold; --precision 3 would" in line
 
 
 @pytest.mark.parametrize(

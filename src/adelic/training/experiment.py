@@ -245,7 +245,7 @@ class Experiment:
             if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
-                chosen = chosen.holding(data.load(seed).vocabulary)
+                chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, told), seed=seed)
 
     @property

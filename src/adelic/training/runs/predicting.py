@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from adelic.data.sources import TableData, row_of
-from adelic.data.tables.making import ids_of
+from adelic.data.tables.making import ids_of, place_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.numbers.describe import describe
 from adelic.storage.files import read_bytes
@@ -91,7 +92,7 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
         network = trained_network(experiment, folder)
     data = experiment.data.load(experiment.seed)
     ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
-    check_numbers(experiment, new, data.provenance["columns"], frame)
+    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     if new:
         _extend(network, new)
     objective = make_objective(data)
@@ -166,7 +167,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
             f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
             f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
         )
-    check_numbers(experiment, new, data.provenance["columns"], frame)
+    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     rows = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
     # As ids: those of new numbers lie behind those of the table, whose ids stay.
     rows = replace(

@@ -185,7 +185,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         return finished
     with world.one_first():
         data = experiment.data.load(experiment.seed)
-    check_numbers(experiment, data.vocabulary, data.provenance.get("columns", ()))
+    check_numbers(experiment, data.vocabulary)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
     for name in data.class_names or ():
