@@ -43,7 +43,7 @@ def check_numbers(
     ...     check_numbers(trees, [10**400])
     Traceback (most recent call last):
     adelic.errors.RangeError: column 'a' has 1000000…000 (401 digits) in row 1 (line 2), beyond the largest float
-    (1.8e308) that trees reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic
+    (1.8e+308) that trees reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic
     """
     if not isinstance(experiment.data, TableData):
         return
@@ -53,7 +53,8 @@ def check_numbers(
         if largest is not None and abs(Fraction(q)) > largest:
             raise RangeError(
                 f"{where(Fraction(q))}, beyond the largest float ({float(largest):.2g}) that "
-                f"{experiment.model.name} reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic"
+                f"{experiment.model.name} reads; scale the numbers, or train a network with --embedding adelic "
+                "--coordinates p-adic"
             )
     if place is None or not experiment.is_network:
         return
