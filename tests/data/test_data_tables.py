@@ -136,9 +136,9 @@ def test_a_short_float_is_the_decimal_that_names_it_in_its_own_dtype(tmp_path, m
         assert [None if q is None else Fraction(str(q)) for q in found] == [*numbers, None]
 
 
-@pytest.mark.parametrize("frame", [{"a": 5, "y": [1]}, {"a": "12", "y": [1]}])
+@pytest.mark.parametrize("frame", [{"a": a, "y": [1]} for a in (5, "12", np.int64(5), np.array(5))])
 def test_one_value_is_to_be_a_list(frame):
-    with pytest.raises(ConfigurationError, match=r"a list of values; one value is a list, too: \{'a': \['?\d+'?\]\}"):
+    with pytest.raises(ConfigurationError, match=r"a list of values; one value is a list, too: \{'a': \[.+\]\}"):
         data.from_table(frame, target="y")
 
 

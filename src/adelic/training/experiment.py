@@ -56,7 +56,7 @@ class Experiment:
     'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
     >>> Experiment(data=TaskData("rsk", 8), model=Classical(name="mlp"), recipe=RandomSearch())
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class
+    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class: ...
     """
 
     data: Source

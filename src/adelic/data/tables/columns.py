@@ -46,7 +46,7 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
 
 def _listed(name: str, values: Any) -> list[Any]:
     """Return a column as Python values; of short floats each is the float64 of its shortest decimal, 0.1 for 0.1f."""
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) == 0:
         raise ConfigurationError(
             f"column {name!r} is {describe(values)}, not a list of values; one value is a list, too: "
             f"{{{name!r}: [{describe(values)}]}}"
