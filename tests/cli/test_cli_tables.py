@@ -300,6 +300,13 @@ def test_numbers_beyond_a_float(works, refused, table, size, options, words):
         assert words in refused(*command)
 
 
+def test_a_search_names_the_number_beyond_a_float(refused, table):
+    table.write_text(table.read_text(encoding="utf-8").replace("\n7,", "\n1e309,"), encoding="utf-8")
+    options = ("--columns", "n", "--search", "learning-rate", "--trials", "1", *SMALL[:-2])
+    words = "column 'n' has 1000000…000 (310 digits) in row 8 (line 9), beyond the largest float"
+    assert words in refused("tune", table, "--target", "multiple", *options)
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

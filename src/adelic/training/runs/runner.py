@@ -110,7 +110,8 @@ def run(
 def development(experiment: Experiment) -> DevelopmentData | Questions:
     """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
 
-    A ConfigurationError says that there are no validation rows, or that a network does not learn such answers.
+    A ConfigurationError says that there are no validation rows, or that a network does not learn such answers; a
+    RangeError that a number is beyond the floats that it reads.
 
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> data = DrawnData("gcd", 100, test_cases=10)
@@ -124,7 +125,9 @@ def development(experiment: Experiment) -> DevelopmentData | Questions:
         trained_on = source.questions(seed)
         asked, _ = next(source.tests(seed, trained_on[0]))
         return Questions.of(source, seed, trained_on, asked, experiment.vocabulary)
-    return DevelopmentData.of(source.load(seed), max_rows=experiment.recipe.max_rows, view=experiment.view)
+    data = source.load(seed)
+    check_numbers(experiment, data.vocabulary)
+    return DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
 
 
 def trained_network(experiment: Experiment, folder: Path) -> Network:
