@@ -58,22 +58,40 @@ def test_what_is_refused(works, refused, table):
     assert "unknown run 'none'" in refused("predict", "none", "new.csv")
     assert "there is no file none.csv" in refused("predict", "mine", "none.csv")
     for content, words in (
-        ("n,note\n1,2\n", "unknown column 'half'"),
-        ("n,half\n1,2\n3,x\n", "column 'half' has 'x' in row 2 (line 3), which is not a number"),
+        ("n,note\n1,2\n", "the new rows have no column 'half', which the run was trained on; their columns: n, note"),
+        ("N,half\n1,2\n", "no column 'n', which the run was trained on; rename 'N', if that is it; their columns: N"),
+        (
+            "n,half\n1e309,2\n",
+            "column 'n' has 1000000…000 (310 digits) in row 1 (line 2), beyond the largest float (1.8",
+        ),
+        (
+            "n,half\n1,2\n3,x\n",
+            "column 'half' has 'x' in row 2 (line 3), which is not a number; write a number there, or leave the row",
+        ),
         ("n,half\n1,\n", "column 'half' has no value in row 1 (line 2)"),
         (
             "n,half\n1,1/8\n",
-            "1/8 needs 3 digits after the point, and the run has 1; train another one with --fractional-digits 3",
+            "column 'half' has 1/8 in row 1 (line 2), which needs 3 digits after the point, and the run has 1; train "
+            "another one with --fractional-digits 3",
         ),
         ("n,half,prediction\n1,2,3\n", "new.csv has a column 'prediction' already; rename it there"),
     ):
         Path("new.csv").write_text(content, encoding="utf-8")
         assert words in refused("predict", "mine", "new.csv")
-    Path("mine.csv").write_text("n,half,kind\n", encoding="utf-8")
     Path("new.csv").write_text("n,half\n1,2\n", encoding="utf-8")
+    (Path("runs/learned") / "checkpoint.safetensors").write_bytes(b"")
+    line = refused("predict", "learned", "new.csv")
+    assert "this trains it anew: adelic train mine.csv --target kind" in line
+    assert line.endswith("--seed 0 --run-dir runs/learned --restart")
+    Path("mine.csv").rename("other.csv")
+    words = "the table that the run was trained on, mine.csv, is not here: run this in the folder where the run was"
+    assert words in refused("predict", "mine", "new.csv")
+    Path("mine.csv").write_text("n,half,kind\n", encoding="utf-8")
     assert "mine.csv has changed since; put its former content back" in refused("predict", "mine", "new.csv")
     (Path("runs/mine") / "DONE").unlink()
-    assert "runs/mine holds no finished run" in refused("predict", "mine", "new.csv")
+    line = refused("predict", "mine", "new.csv")
+    assert "runs/mine holds no finished run; this makes it one: adelic train mine.csv --target kind" in line
+    assert line.endswith("--seed 0 --run-dir runs/mine")
 
 
 def test_no_output_replaces_what_is_read(works, refused, table):

@@ -155,7 +155,9 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     given = (*SMALL[:-1], "given", "--fractional-digits")
     line = refused("train", table, "--target", "multiple", *given, "2")
     assert "below the window of --fractional-digits 2; --fractional-digits 3 would hold it" in line
-    assert "--precision 3" in refused("train", table, "--target", "multiple", *SMALL[:-1], "few", "--precision", "3")
+    line = refused("train", table, "--target", "multiple", *SMALL[:-1], "few", "--precision", "1", "--primes", "5,7")
+    place = "column 'other' has 1/200 in row 2 (line 3): 1/200 needs 2 digits"
+    assert f"{place} after the point, which --precision 1 does not hold; --precision 3 would" in line
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,7 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
         (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
+        (("--target", "group"), "leave the column out (--columns n,other), or write numbers for its values"),
         (("--target", "group"), "'multiple' has 'yes' in row 1 (line 2), which is not a number"),
         (
             ("--target", "multiple", "--columns", "n,multiple"),
@@ -280,6 +283,51 @@ def test_trees_read_new_numbers_where_categories_are_too_many(works, table):
 
 
 @pytest.mark.parametrize(
+    ("size", "options", "words"),
+    [
+        (
+            "1e309",
+            SMALL,
+            "(310 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that adelic reads; scale",
+        ),
+        ("1e40", (*SMALL, "--features", "digits"), "beyond the largest float (3.4e+38) that adelic reads; scale"),
+        (
+            "-1e309",
+            (*SMALL, "--embedding", "xval"),
+            "that xval reads; scale the numbers, or train a network with --emb",
+        ),
+        (
+            "1e5000",
+            ("--model", "majority"),
+            "(5001 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that",
+        ),
+        (
+            "1e309",
+            ("--model", "trees"),
+            "column 'n' has 1000000…000 (310 digits) in row 1 (line 2), beyond the largest",
+        ),
+        ("1e309", (*SMALL, "--coordinates", "p-adic"), None),
+        ("1e5000", ("--model", "lookup"), None),
+    ],
+)
+def test_numbers_beyond_a_float(works, refused, table, size, options, words):
+    text = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([text[0], size + text[1][1:], *text[2:]]), encoding="utf-8")
+    command = ("train", table, "--target", "multiple", "--columns", "n", *options)
+    if words is None:
+        works(*command)
+    else:
+        assert words in refused(*command)
+
+
+def test_a_search_names_the_number_beyond_a_float(refused, table):
+    table.write_text(table.read_text(encoding="utf-8").replace("\n7,", "\n1e309,"), encoding="utf-8")
+    options = ("--columns", "n", "--search", "learning-rate", "--trials", "1", *SMALL[:-2])
+    words = "column 'n' has 1000000…000 (310 digits) in row 8 (line 9), beyond the largest float"
+    assert words in refused("tune", table, "--target", "multiple", *options)
+
+
+@pytest.mark.parametrize(
     ("given", "words"),
     [
         (("--model", "tres"), "did you mean 'trees'"),
@@ -294,3 +342,8 @@ def test_trees_read_new_numbers_where_categories_are_too_many(works, table):
 def test_what_models_outside_the_transformer_refuse(refused, table, given, words):
     assert words in refused("train", table, "--target", "multiple", *given)
     assert not Path("runs").exists()
+
+
+def test_a_number_is_no_class_for_a_model_outside_the_transformer(refused, table):
+    line = refused("train", table, "--target", "n", "--columns", "group", "--model", "trees")
+    assert "leave out --model, or on a table take the values for classes (--answer classes)" in line

@@ -7,9 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +19,7 @@ from adelic import data
 from adelic.data.guard import overlap
 from adelic.data.rules import Rule, best_rule
 from adelic.data.tables import read_table
+from adelic.data.tables.making import _notation, ids_of
 from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
 
 LONG = "0.1000000000000000000000000000000000000001"
@@ -99,6 +102,47 @@ def test_every_kind_of_frame_is_the_same_table():
     same(first, data.from_table(pd.DataFrame(as_objects), target="y"))
 
 
+SHORT = {
+    "arrays": lambda a: {"a": a},
+    "pandas": lambda a: pd.DataFrame({"a": a}),
+    "pandas' own": lambda a: pd.DataFrame({"a": pd.array(a, dtype="Float32")}),
+    "objects": lambda a: pd.DataFrame({"a": pd.Series(list(a), dtype=object)}),
+    "categories": lambda a: pd.DataFrame({"a": pd.Categorical(a)}),
+    "pandas over pyarrow": lambda a: pd.DataFrame(
+        {"a": pd.array(a, dtype=pd.ArrowDtype(pa.from_numpy_dtype(a.dtype)))}
+    ),
+    "pyarrow": lambda a: pa.table({"a": a}),
+    "dictionary": lambda a: pa.table({"a": pa.array(a).dictionary_encode()}),
+    "polars": lambda a: pl.DataFrame({"a": a}),
+    "torch": lambda a: {"a": torch.tensor(a)},
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("make", SHORT)
+def test_a_short_float_is_the_decimal_that_names_it_in_its_own_dtype(tmp_path, make, dtype):
+    lacking = {"pandas' own", "categories", "dictionary"} | (set() if hasattr(pl, "Float16") else {"polars"})
+    if dtype == "float16" and make in lacking:
+        pytest.skip("there are none of float16")
+    values = np.array([0.1, 1163.9, -7, 2.5e-3, 6e4], dtype)
+    numbers = [Fraction(str(value)) for value in values]
+    frame = SHORT[make](values)
+    ids, new = ids_of(frame, ["a"], vocabulary=())
+    assert [new[i] for i in ids[:, 0]] == numbers
+    if make == "pyarrow":
+        pq.write_table(
+            pa.table({"a": pa.array([*values, None], pa.from_numpy_dtype(values.dtype))}), tmp_path / "a.parquet"
+        )
+        found = read_table(tmp_path / "a.parquet")["a"]
+        assert [None if q is None else Fraction(str(q)) for q in found] == [*numbers, None]
+
+
+@pytest.mark.parametrize("frame", [{"a": a, "y": [1]} for a in (5, "12", np.int64(5), np.array(5))])
+def test_one_value_is_to_be_a_list(frame):
+    with pytest.raises(ConfigurationError, match=r"a list of values; one value is a list, too: \{'a': \[.+\]\}"):
+        data.from_table(frame, target="y")
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_files(tmp_path, ending):
     path, frame = tmp_path / f"mine.{ending}", plain()
@@ -179,6 +223,10 @@ def test_seeds_draw_other_parts_of_the_same_rows():
         (["10", "9"] * 50, ("9", "10")),
         ([0.5, 1.5] * 50, None),
         ([i % 20 for i in range(100)], tuple(map(str, range(20)))),
+        (["010", "008"] * 50, ("008", "010")),
+        (["1.0", "0.0"] * 50, ("0.0", "1.0")),
+        ([1.0, 0.0] * 50, ("0.0", "1.0")),
+        (["7", 7, np.int64(7), 8] * 25, ("7", "8")),
     ],
 )
 def test_targets(values, class_names):
@@ -186,9 +234,47 @@ def test_targets(values, class_names):
     if class_names is None:
         with pytest.raises(ConfigurationError, match=r"'y' has 0\.5 in row 0 .*; a number that is predicted is whole"):
             data.from_table(frame, target="y")
-        assert data.from_table(frame, target="y", answer="classes").class_names == ("1/2", "3/2")
+        assert data.from_table(frame, target="y", answer="classes").class_names == ("0.5", "1.5")
         return
     assert data.from_table(frame, target="y").class_names == class_names
+
+
+@pytest.mark.parametrize("values", [("12_1", "121"), ("1", "1.0"), ("01", "1"), (" 1", "1"), (1, 1.0), (True, "1")])
+def test_two_spellings_of_a_number_are_refused_or_two_classes(values):
+    frame = {"x": range(100), "y": [*values, 3, 3] * 25}
+    first, second = (repr(str(value)) for value in values)
+    with pytest.raises(
+        ConfigurationError, match=f"{first} in row 0 .* and {second} in row 1 .* one number; .*=classes"
+    ):
+        data.from_table(frame, target="y")
+    assert set(data.from_table(frame, target="y", answer="classes").class_names) == {*map(str, values), "3"}
+
+
+def test_numbers_of_any_length():
+    long = [10**5000, Fraction(10**5000 - 1, 9 * 10**5000), "0." + "1" * 5000, "1e-5000", "-1e5000"]
+    d = data.from_table({"x": long * 20, "n": range(100), "y": ["1e5000", "2e5000"] * 50}, target="y", answer="classes")
+    assert {x for x, _, _ in all_rows(d)} == set(map(Fraction, long[:2])) | {
+        Fraction(1, 10**5000),
+        Fraction(-(10**5000)),
+    }
+    assert d.class_names == ("1e5000", "2e5000")
+    d = data.from_table({"x": range(100), "y": [10**5000, -(10**5000)] * 50}, target="y", answer="classes")
+    assert d.class_names == (f"-1{'0' * 5000}", f"1{'0' * 5000}")
+    assert data.audit(d)
+
+
+@pytest.mark.parametrize("vocabulary", [(7,), (Fraction(-1, 2), 3)])
+def test_numbers_go_into_the_checksum_in_pythons_notation(vocabulary):
+    assert _notation(vocabulary) == repr(vocabulary)
+
+
+@pytest.mark.parametrize("name", ["", " ", "__index_level_0__", "Unnamed: 0"])
+def test_the_index_of_pandas_is_no_number_column_unless_it_is_named(name):
+    frame = {name: range(200), **plain()}
+    with pytest.raises(ConfigurationError, match=r"write it with index=False, or name .* columns=price,count$"):
+        data.from_table(frame, target="odd")
+    assert data.from_table(frame, target="odd", columns=[name, "count"]).X_train.shape[1] == 2
+    assert data.from_table(frame, target="odd", groups=name).X_train.shape[1] == 2
 
 
 def test_numbers_as_answers():
@@ -209,6 +295,13 @@ def test_numbers_as_answers():
         ({"price": [*[1] * 199, float("inf")]}, {}, ConfigurationError, "'price' has inf in row 199"),
         ({"price": [*["1"] * 3, *["red"] * 197]}, {}, ConfigurationError, "'price' has 'red' in row 3"),
         ({"price": [*[1] * 199, Decimal("sNaN")]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"note": ["red"] * 200}, {}, ConfigurationError, r"leave the column out \(columns=price,count\), or write"),
+        (
+            {"note": [None] * 200},
+            {},
+            ConfigurationError,
+            "'note' has no value in any row; leave it out: columns=price,",
+        ),
         ({"price": [[1, 2]] * 200}, {}, ConfigurationError, "'price' has .* in row 0"),
         ({"odd": ["yes"] * 200}, {}, ConfigurationError, "'odd' is 'yes' in every row"),
         ({"odd": [*["yes"] * 199, None]}, {}, ConfigurationError, "'odd' has no value in row 199"),
@@ -338,7 +431,14 @@ def test_what_is_no_table(frame):
         ("mine.csv", b"a;b\n1;2\n", "its header is the one column 'a;b'; separate columns by commas"),
         ("mine.csv", b"a\tb\n1,5\t2\n", "separate columns by commas"),
         ("mine.csv", b'a,b\n"1\n",2\n1\n', "line 4 has 1 values"),
-        ("mine.csv", b'a,b\n1,"2\n', "is not a table: unexpected end of data"),
+        ("mine.csv", b'a,b\n1,"2\n', "in the row of line 2 there is a quote that is not closed"),
+        (
+            "mine.csv",
+            b'a,b\n1,2\n1,"2\n' + b"3,4\n" * 40_000,
+            "in the row of line 3 .* more than 131,072 characters; is a quote",
+        ),
+        ("mine.csv", b'a,b\n1,"2"3\n', "in the row of line 2 there is ',' expected"),
+        ("mine.jsonl", b'{"a": 1}\n{"a": 1, "b": 2, "a": 3}\n', "line 2 names 'a' twice"),
         ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
         ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is not an object with the keys of the first"),
         ("mine.jsonl", b"[" * 100_000, "is not a table"),

@@ -31,6 +31,7 @@ from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
 from adelic.data.store import Hashed, file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
+from adelic.numbers.describe import number_text
 from adelic.storage import files
 from adelic.storage.provenance import versions
 
@@ -294,7 +295,7 @@ def _description(
         }
     about |= {
         "class_names": None if dataset.class_names is None else list(dataset.class_names),
-        "vocabulary": list(map(str, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
+        "vocabulary": list(map(number_text, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
         "data": provenance,
     }
     if format == "int2int":

@@ -17,6 +17,7 @@ from adelic.data.protocol import SPLIT_KINDS, View, assigned
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
+from adelic.data.tables.making import place_of
 from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
@@ -238,6 +239,12 @@ class TableData(_Data):
             )
         options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
+
+    def place_of(self, number: int | Fraction) -> str:
+        """Return in words where a number of the data stands first in the file."""
+        frame = read_table(self.path)
+        others = (self.target, self.split, self.groups)
+        return place_of(frame, self.columns or [name for name in frame if name not in others], number)
 
 
 @cache

@@ -217,9 +217,10 @@ def fitting_space(
     least = min(space.precisions)
     if needed >= least:
         at = "" if space.window.is_uniform else f" at the prime {space.primes[space.precisions.index(least)]}"
+        digits = f"{needed} digit{'s' * (needed != 1)}"
         raise PrecisionError(
-            f"{describe(numbers.fraction(needs.index(needed)))} needs {needed} digits after the point, which "
-            f"precision={least}{at} does not hold; precision={needed + 1} would"
+            f"{describe(numbers.fraction(needs.index(needed)))} needs {digits} after the point, which "
+            f" precision={least}{at} does not hold; precision={needed + 1} would"
         )
     return AdeleSpace(space.primes, space.precision, needed)
 

@@ -55,6 +55,16 @@ def integer_text(n: int) -> str:
     return f"{Decimal(n):f}"
 
 
+def number_text(q: int | Fraction) -> str:
+    """Return all decimal digits of a number, and of its denominator.
+
+    >>> number_text(Fraction(-1, 2)), number_text(3), len(number_text(Fraction(10**5000)))
+    ('-1/2', '3', 5001)
+    """
+    n = integer_text(q.numerator)
+    return n if q.denominator == 1 else f"{n}/{integer_text(q.denominator)}"
+
+
 def _describe_integer(n: int) -> str:
     digits = Decimal(n).adjusted() + 1
     if digits <= _SHOWN_DIGITS:

@@ -1,14 +1,16 @@
 """The embedding of a network: its name and its options, checked without torch."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, PrecisionError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
+from adelic.numbers.describe import describe
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
+from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
 from adelic.training.nn_names import check_embedding, names
@@ -300,18 +302,25 @@ class EmbeddingConfig:
         """
         return {name: getattr(self, name) for name, o in options(EmbeddingConfig).items() if self.name in o.of}
 
-    def holding(self, numbers: Sequence[int | Fraction]) -> "EmbeddingConfig":
+    def holding(
+        self, numbers: Sequence[int | Fraction], place: Callable[[int | Fraction], str] = describe
+    ) -> "EmbeddingConfig":
         """Return AOE with as many digits after the point as some numbers need; another embedding as it is.
 
-        Raises:
-            PrecisionError: a number needs more digits than there are.
+        `place` is how errors name a number. A PrecisionError says that one needs more digits than there are.
 
         >>> EmbeddingConfig(name="adelic").holding([Fraction(1999, 100), 3]).fractional_digits
         2
         """
         if self.primes is None or self.precision is None:
             return self
-        return replace(self, fractional_digits=fitting_space(numbers, self.primes, self.precision).fractional_digits)
+        primes = self.primes
+        try:
+            space = fitting_space(numbers, primes, self.precision)
+        except PrecisionError as error:
+            finest = max(numbers, key=lambda q: max(valuation(q.denominator, p) for p in primes))
+            raise PrecisionError(f"{place(finest)}: {error}") from None
+        return replace(self, fractional_digits=space.fractional_digits)
 
     def space(self) -> AdeleSpace:
         """Return AOE's space; not for other embeddings."""

@@ -56,7 +56,7 @@ class Experiment:
     'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
     >>> Experiment(data=TaskData("rsk", 8), model=Classical(name="mlp"), recipe=RandomSearch())
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class
+    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class: ...
     """
 
     data: Source
@@ -183,7 +183,8 @@ class Experiment:
     def not_one_class(self) -> ConfigurationError:
         """Return the error of a model outside the Transformer whose rows have several targets, or a number."""
         return ConfigurationError(
-            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class"
+            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class: leave "
+            "out --model, or on a table take the values for classes (answer=classes)"
         )
 
     def check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:
@@ -244,7 +245,7 @@ class Experiment:
             if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
-                chosen = chosen.holding(data.load(seed).vocabulary)
+                chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, told), seed=seed)
 
     @property

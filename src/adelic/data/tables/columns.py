@@ -45,6 +45,31 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
+    """Return a column as Python values; of short floats each is the float64 of its shortest decimal, 0.1 for 0.1f."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) == 0:
+        raise ConfigurationError(
+            f"column {name!r} is {describe(values)}, not a list of values; one value is a list, too: "
+            f"{{{name!r}: [{describe(values)}]}}"
+        )
+    kind = _short_floats(values)
+    found = _python_values(name, values)
+    return found if kind is None else [float(str(kind(v))) if isinstance(v, float) else v for v in found]
+
+
+def _short_floats(values: Any) -> Callable[[float], Any] | None:
+    """Return NumPy's type for the floats of a column, of whatever library, that are shorter than Python's."""
+    kind = getattr(values, "dtype", getattr(values, "type", None))
+    for inner in ("subtype", "value_type"):  # of pandas' sparse columns, of pyarrow's dictionaries
+        kind = getattr(kind, inner, kind)
+    kind = getattr(getattr(kind, "categories", None), "dtype", kind)  # of pandas
+    return _SHORT_FLOATS.get(str(kind).lower().removeprefix("torch.").removesuffix("[pyarrow]"))
+
+
+_SHORT_FLOATS = {"float16": np.float16, "halffloat": np.float16, "float32": np.float32, "float": np.float32}
+"""How libraries call these types; "float" is pyarrow's name of float32, and no library's of a longer one."""
+
+
+def _python_values(name: str, values: Any) -> list[Any]:
     for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
         if hasattr(values, method):
             try:
@@ -83,7 +108,7 @@ class Coded:
         index: dict[Any, int] = {}
         codes = []
         for row, value in enumerate(values):
-            if _is_missing(value):
+            if is_missing(value):
                 raise ConfigurationError(
                     f"column {name!r} has no value in {where(row)}; fill it in, or leave the row out"
                 )
@@ -98,7 +123,7 @@ class Coded:
 
     def first(self, value: Any) -> str:
         """Return where a value stands first."""
-        code = next(i for i, other in enumerate(self.values) if other is value or other == value)
+        code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
         return self.where(int(np.argmax(self.codes == code)))
 
     def numbers(self) -> list[Fraction] | None:
@@ -129,7 +154,7 @@ def _numbers(values: Sequence[Any]) -> list[Fraction] | None:
     return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT, NA or a text of blanks alone."""
     if isinstance(value, str):
         return not value.strip()

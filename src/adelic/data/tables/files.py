@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -108,7 +108,8 @@ def _read_csv(path: Path) -> FileColumns:
     # Spreadsheets begin a file with the mark U+FEFF, which utf-8 alone would read into the first column's name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
-        header = next(lines, [])
+        table = _rows(lines)
+        header = next(table, [])
         if "\0" in "".join(header):
             raise ValueError("it has bytes of zeros; save it as UTF-8")
         if len(header) == 1 and any(sign in header[0] for sign in _OTHER_SEPARATORS):
@@ -117,7 +118,7 @@ def _read_csv(path: Path) -> FileColumns:
             twice = next(name for name in header if header.count(name) > 1)
             raise ValueError(f"its header names the column {twice!r} twice")
         rows, numbers, begun = [], [], lines.line_num + 1
-        for row in lines:
+        for row in table:
             if row and len(row) != len(header):
                 raise ValueError(f"line {begun} has {len(row)} values and the header has {len(header)}")
             if row:
@@ -127,15 +128,42 @@ def _read_csv(path: Path) -> FileColumns:
     return FileColumns(dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}, numbers)
 
 
+def _rows(lines: Any) -> Iterator[list[str]]:
+    """Yield the rows of a reader of CSV; an error is a ValueError that says in which line its row begins."""
+    begun = lines.line_num + 1
+    try:
+        for row in lines:
+            yield row
+            begun = lines.line_num + 1
+    except csv.Error as error:
+        reason = str(error)
+        if "end of data" in reason:
+            reason = "a quote that is not closed"
+        elif "field limit" in reason:
+            reason = f"a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
+        raise ValueError(f"in the row of line {begun} there is {reason}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a key that comes twice is a ValueError."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"names {next(name for name in names if names.count(name) > 1)!r} twice")
+    return found
+
+
 def _read_json_lines(path: Path) -> FileColumns:
     found: dict[str, Any] = {}
     with path.open(encoding="utf-8-sig") as file:
         lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
     for number, line in lines:
         try:
-            row = json.loads(line, parse_float=Decimal, parse_int=_whole)
+            row = json.loads(line, parse_float=Decimal, parse_int=_whole, object_pairs_hook=_once)
         except json.JSONDecodeError as error:
             raise ValueError(f"line {number} is not JSON: {error.msg} at column {error.colno}") from None
+        except ValueError as error:
+            raise ValueError(f"line {number} {error}") from None
         except ArithmeticError:
             raise ValueError(f"line {number} has a number whose exponent is beyond what can be read") from None
         if not isinstance(row, dict) or (found and row.keys() != found.keys()):

@@ -1,6 +1,8 @@
 """Data sets made of columns: tokens, targets, and three parts."""
 
+import difflib
 import hashlib
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,11 +14,11 @@ from adelic.data.dataset import Dataset
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
 from adelic.data.symmetries import Integers, orbits
-from adelic.data.tables.columns import Coded, columns_of, in_row
+from adelic.data.tables.columns import Coded, columns_of, in_row, is_missing
 from adelic.data.tables.files import FileColumns
 from adelic.data.tables.targets import ANSWERS, targets_of
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, integer_text
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 
@@ -28,6 +30,8 @@ PART_NAMES |= {"test": TEST}
 LEAST_GROUPS = 6
 """With this number of groups of equal size each part has one."""
 _BOUND = 1 << 62
+_INDEX = re.compile(r"\s*|__index_level_\d+__|Unnamed: \d+")
+"""Names of columns that hold the index of a pandas frame: in CSV, in Parquet, and in CSV that pandas has read again."""
 
 
 def from_table(
@@ -58,7 +62,7 @@ def from_table(
     Raises:
         UnknownNameError: there is no such column, or a column of parts says something else.
         ConfigurationError: a value is missing or not a number, the target has one value only, another one in each row,
-            or is not a whole number, or a part is empty.
+            or is not a whole number, or a part is empty; or without `columns` there is an index that pandas wrote.
 
     >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
     >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
@@ -95,6 +99,8 @@ def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split
             hint = f"; {option}={wanted} names a column: leave it out for none" if wanted.lower() == "none" else ""
             raise UnknownNameError(f"{UnknownNameError.of('column', wanted, found)}{hint}")
     used = [c for c in found if c not in (target, split, groups)] if listed is None else list(listed)
+    if listed is None:
+        _refuse_index(used)
     if target in used:
         raise ConfigurationError(f"columns={','.join(used)} has the target {target!r} among them; leave it out there")
     if len(set(used)) < len(used):
@@ -102,7 +108,21 @@ def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split
         raise ConfigurationError(f"columns={','.join(used)} names {twice!r} twice; name each column once")
     if not used:
         raise ConfigurationError(f"there is no column to predict {target!r} from; columns: {', '.join(found)}")
+    empty = [column for column in used if len(found[column]) and all(map(is_missing, found[column]))]
+    if empty and (others := ",".join(column for column in used if column not in empty)):
+        raise ConfigurationError(f"column {empty[0]!r} has no value in any row; leave it out: columns={others}")
     return used
+
+
+def _refuse_index(columns: Sequence[str]) -> None:
+    """Raise ConfigurationError for the number of the row, which pandas writes beside the columns."""
+    others = ",".join(column for column in columns if not _INDEX.fullmatch(column))
+    for column in columns:
+        if _INDEX.fullmatch(column):
+            raise ConfigurationError(
+                f"the table has a column {column!r}, as pandas writes the number of the row; write it with "
+                f"index=False, or name the number columns: columns={others or 'a,b'}"
+            )
 
 
 def from_arrays(
@@ -190,7 +210,7 @@ def _dataset(
         X.tobytes(),
         y.tobytes(),
         of_row.tobytes(),
-        repr((vocabulary, class_names, X.shape, X.dtype.str)).encode(),
+        f"({_notation(vocabulary)}, {class_names!r}, {X.shape!r}, {X.dtype.str!r})".encode(),
     ]
     provenance = {
         **about,
@@ -212,6 +232,17 @@ def _dataset(
         symmetries={},
         is_coded=is_coded,
     )
+
+
+def _notation(vocabulary: Sequence[int | Fraction]) -> str:
+    """Return repr() of a tuple of numbers, of any length: that of Python stops at 4,300 digits."""
+    texts = [
+        integer_text(q)
+        if isinstance(q, int)
+        else f"Fraction({integer_text(q.numerator)}, {integer_text(q.denominator)})"
+        for q in vocabulary
+    ]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
 def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError:
@@ -243,15 +274,10 @@ def ids_of(
            [2],
            [3]]), (Fraction(1, 2), Fraction(8, 1)))
     """
-    found = columns_of(frame)
-    where = frame.where if isinstance(frame, FileColumns) else in_row
-    for column in columns:
-        if column not in found:
-            raise UnknownNameError.of("column", column, found)
-    coded = [Coded.of(column, found[column], where) for column in columns]
+    coded = _coded(frame, columns)
     if not len(coded[0].codes):
         raise ConfigurationError("the table has no rows")
-    numbers = _numbers(coded)
+    numbers = _numbers(coded, remedy="write a number there, or leave the row out")
     position = {Fraction(number): i for i, number in enumerate(vocabulary)}
     new = tuple(dict.fromkeys(q for listed in numbers for q in listed if q not in position))
     position |= {number: len(vocabulary) + i for i, number in enumerate(new)}
@@ -262,16 +288,50 @@ def ids_of(
     return np.stack(ids, axis=1), new
 
 
-def _numbers(columns: Sequence[Coded]) -> list[list[Fraction]]:
-    """Return the different numbers of each column."""
+def _coded(frame: Any, columns: Sequence[str]) -> list[Coded]:
+    """Return some columns of a table."""
+    found = columns_of(frame)
+    where = frame.where if isinstance(frame, FileColumns) else in_row
+    for column in columns:
+        if column not in found:
+            raise _lacking(column, found)
+    return [Coded.of(column, found[column], where) for column in columns]
+
+
+def _lacking(column: str, found: Mapping[str, Any]) -> UnknownNameError:
+    """Return the error of new rows that lack a column of the run."""
+    like = [name for name in found if name.strip().lower() == column.strip().lower()]
+    near = like or difflib.get_close_matches(column, list(found), n=1)
+    hint = f"; rename {near[0]!r}, if that is it" if near else ""
+    return UnknownNameError(
+        f"the new rows have no column {column!r}, which the run was trained on{hint}; their columns: {', '.join(found)}"
+    )
+
+
+def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
+    """Return in words where a number stands first in some columns of a table.
+
+    >>> place_of({"a": [1, 2], "b": ["3", "1/2"]}, ["a", "b"], Fraction(1, 2))
+    "column 'b' has 1/2 in row 1 (counted from 0)"
+    """
+    for column in _coded(frame, columns):
+        found = column.numbers() or []
+        if number in found:
+            place = column.first(column.values[found.index(Fraction(number))])
+            return f"column {column.name!r} has {describe(number)} in {place}"
+    return f"the table has {describe(number)}"
+
+
+def _numbers(columns: Sequence[Coded], *, remedy: str) -> list[list[Fraction]]:
+    """Return the different numbers of each column; a value that is none is an error with a remedy."""
     numbers: list[list[Fraction]] = []
     for column in columns:
         found = column.numbers()
         if found is None:
             value = column.first_that_is_no_number()
             raise ConfigurationError(
-                f"column {column.name!r} has {describe(value)} in {column.first(value)}, which is not a number; leave "
-                "the column out, or write numbers for its values"
+                f"column {column.name!r} has {describe(value)} in {column.first(value)}, which is not a "
+                f"number; {remedy}"
             )
         numbers.append(found)
     return numbers
@@ -279,7 +339,9 @@ def _numbers(columns: Sequence[Coded]) -> list[list[Fraction]]:
 
 def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
     """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
-    numbers = _numbers(columns)
+    others = ",".join(column.name for column in columns if column.numbers() is not None)
+    leave = f"leave the column out (columns={others}), or " if others else ""
+    numbers = _numbers(columns, remedy=f"{leave}write numbers for its values")
     vocabulary = sorted(set().union(*numbers))
     if len(vocabulary) > MOST_NUMBERS:
         raise ConfigurationError(

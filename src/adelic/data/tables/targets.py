@@ -3,13 +3,14 @@
 import math
 import warnings
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.tables.columns import Coded
 from adelic.errors import ConfigurationError
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, integer_text
 
 ANSWERS = ("classes", "number")
 """What a target can be."""
@@ -21,8 +22,9 @@ _BOUND = 1 << 62
 def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Return the targets, (rows,), and the names of the classes if they are classes.
 
-    `answer` is "classes" or "number"; None leaves it to the values. A ConfigurationError says that a value is missing,
-    or as a number not whole or too large, or that there is one class, or no class has two rows.
+    `answer` is "classes" or "number"; None leaves it to the values. The name of a class is its text in the table. A
+    ConfigurationError says that a value is missing, or as a number not whole or too large, that there is one class, or
+    no class has two rows, or that without `answer` the numbers of classes are the same and their texts are not.
 
     >>> y, names = targets_of(Coded.of("kind", ["b", "a", "b"]), None)
     >>> y.tolist(), names
@@ -31,6 +33,7 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
     column.refuse_spellings_of_no_value()
     numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers()
     whole = numbers is not None and all(map(_is_whole, numbers))
+    is_chosen = answer is not None
     if answer is None:
         distinct = len(set(numbers)) if numbers is not None else 0
         answer = "classes" if numbers is None or (whole and distinct <= MOST_CLASSES) else "number"
@@ -38,16 +41,35 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
         if numbers is None or not whole:
             raise _not_whole(column, numbers)
         return np.array([int(q) for q in numbers], np.int64)[column.codes], None
-    values = column.values if numbers is None else numbers
-    named = sorted({(value if numbers is not None else 0, str(value)) for value in values})
-    position = {text: i for i, (_, text) in enumerate(named)}
+    texts = [_text(value) for value in column.values]
+    if numbers is not None and not is_chosen:
+        _refuse_two_spellings(column, numbers, texts)
+    keys = numbers or [Fraction(0)] * len(texts)
+    position = {text: i for i, (_, text) in enumerate(sorted(set(zip(keys, texts, strict=True))))}
     if len(position) < 2:
-        raise ConfigurationError(
-            f"the target {column.name!r} is {named[0][1]!r} in every row; there is nothing to learn"
-        )
-    codes = np.array([position[str(value)] for value in values], np.int64)[column.codes]
+        raise ConfigurationError(f"the target {column.name!r} is {texts[0]!r} in every row; there is nothing to learn")
+    codes = np.array([position[text] for text in texts], np.int64)[column.codes]
     _check_classes(column.name, np.bincount(codes), may_be_number=whole)
     return codes, tuple(position)
+
+
+def _text(value: Any) -> str:
+    """Return a value as the table writes it; of whole numbers all digits, where str() stops at 4,300."""
+    is_whole = isinstance(value, int | np.integer | Fraction) and not isinstance(value, bool) and value.denominator == 1
+    return integer_text(int(value)) if is_whole else str(value)
+
+
+def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
+    """Raise ConfigurationError where a number is written in two ways, as one class or two."""
+    first: dict[Fraction, int] = {}
+    for i, (number, text) in enumerate(zip(numbers, texts, strict=True)):
+        other = first.setdefault(number, i)
+        if texts[other] != text:
+            raise ConfigurationError(
+                f"the target {column.name!r} has {describe(texts[other])} in {column.first(column.values[other])} and "
+                f"{describe(text)} in {column.first(column.values[i])}, which are one number; write it in one way, or, "
+                "if these are two classes, take each text for a class (answer=classes)"
+            )
 
 
 def _is_whole(number: Fraction) -> bool:

@@ -1,8 +1,10 @@
 """Predictions of a finished run on a table of one's own for other rows: of a network, or of a model outside it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,9 @@ import numpy as np
 import torch
 
 from adelic.data.sources import TableData, row_of
-from adelic.data.tables.making import ids_of
-from adelic.errors import ConfigurationError, PrecisionError, RunFolderError
+from adelic.data.tables.making import ids_of, place_of
+from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.numbers.describe import describe
-from adelic.numbers.primes import valuation
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_table, options
 from adelic.storage.records import DamagedTextError
@@ -27,8 +28,9 @@ from adelic.training.network.fitting import Network
 from adelic.training.recipes import Recipe
 from adelic.training.result import parse_configuration
 from adelic.training.runs.development import DevelopmentData
+from adelic.training.runs.numbers import check_numbers
 from adelic.training.runs.objectives import OneClass, make_objective
-from adelic.training.runs.runner import finished_result, trained_network
+from adelic.training.runs.runner import command_in, finished_result, trained_network
 
 _ROWS_AT_ONCE = 1024
 
@@ -62,10 +64,12 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
 
     Raises:
         RunFolderError: the run is not finished, or its files are damaged.
+        StorageError: the table of the run is not where it was.
         ConfigurationError: it is not on a table; the table has changed; a value is not a number, or not one of those
             that the model knows.
         UnknownNameError: a column is missing.
         PrecisionError: a number has more digits after the point, at a prime, than the run has.
+        RangeError: a number is beyond the floats that the model reads.
 
     >>> import tempfile
     >>> from adelic import data, training
@@ -82,13 +86,14 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
     """
     folder = Path(folder)
     experiment = _of_table(folder)
-    if isinstance(experiment.model, Classical):
-        return _by_classical(experiment, folder, frame)
-    network = trained_network(experiment, folder)
+    with _remedies_of_training(experiment, folder):
+        if isinstance(experiment.model, Classical):
+            return _by_classical(experiment, folder, frame)
+        network = trained_network(experiment, folder)
     data = experiment.data.load(experiment.seed)
     ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
+    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     if new:
-        _check_digits(experiment.embedding, new)
         _extend(network, new)
     objective = make_objective(data)
     with torch.inference_mode():
@@ -98,6 +103,19 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
     if not isinstance(objective, OneClass) or data.class_names is None:
         return Predictions(tuple(answers), None)
     return Predictions(tuple(data.class_names[i] for i in answers), tuple(np.round(predictions[:, 1], 6).tolist()))
+
+
+@contextmanager
+def _remedies_of_training(experiment: Experiment, folder: Path) -> Iterator[None]:
+    """Let errors of a damaged run name the command that trains it anew: the option --restart is not of this one."""
+    try:
+        yield
+    except RunFolderError as error:
+        trouble, is_damaged, _ = str(error).partition("; --restart")
+        if not is_damaged:
+            raise
+        anew = f"{command_in(experiment, folder)} --restart"
+        raise RunFolderError(f"{trouble}; this trains it anew: {anew}") from None
 
 
 def _of_table(folder: Path) -> Experiment:
@@ -111,13 +129,20 @@ def _of_table(folder: Path) -> Experiment:
         if "path" in found["data"]:
             check_all(found["data"], {"path": TEXT, "target": TEXT}, "data.")
     except DamagedTextError as error:
-        raise RunFolderError(f"{path} is damaged: {error}; --restart begins this run anew") from None
+        raise RunFolderError(
+            f"{path} is damaged: {error}; train it anew: adelic train … --run-dir {folder} --restart"
+        ) from None
     about = found["data"]
     if "path" not in about:
         raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for tables of your own")
     recipe = {key: value for key, value in found["recipe"].items() if key != "name"}
     known = {field.name for field in fields(TableData)}  # `finished_result` refuses a file that has others
     data = TableData(**{key: value for key, value in about.items() if key in known})
+    if not Path(data.path).is_file():
+        raise StorageError(
+            f"the table that the run was trained on, {data.path}, is not here: run this in the folder where the run "
+            "was trained, or put the table back"
+        )
     if found["recipe"]["name"] == RandomSearch.name:
         own = {key: value for key, value in recipe.items() if key in options(RandomSearch)}
         model, search = Classical(name=found["embedding"]["name"]), RandomSearch(**own)
@@ -142,6 +167,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
             f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
             f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
         )
+    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     rows = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
     # As ids: those of new numbers lie behind those of the table, whose ids stay.
     rows = replace(
@@ -154,17 +180,6 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
     found = refitted(experiment, rows, chosen).probabilities(ids)
     names = tuple(data.class_names[i] for i in found.argmax(axis=1))
     return Predictions(names, tuple(np.round(found.max(axis=1).astype(np.float64), 6).tolist()))
-
-
-def _check_digits(embedding: EmbeddingConfig, new: Sequence[Fraction]) -> None:
-    """Raise PrecisionError for a number with more digits after the point than the run has."""
-    for q in new:
-        needed = max((valuation(q.denominator, p) for p in embedding.primes or ()), default=0)
-        if needed > (embedding.fractional_digits or 0):
-            raise PrecisionError(
-                f"{describe(q)} needs {needed} digits after the point, and the run has {embedding.fractional_digits}; "
-                f"train another one with --fractional-digits {needed}"
-            )
 
 
 def _extend(network: Network, new: Sequence[Fraction]) -> None:

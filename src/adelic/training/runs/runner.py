@@ -1,5 +1,6 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
+import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -28,6 +29,7 @@ from adelic.training.result import Result
 from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
+from adelic.training.runs.numbers import check_numbers
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
@@ -108,7 +110,8 @@ def run(
 def development(experiment: Experiment) -> DevelopmentData | Questions:
     """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
 
-    A ConfigurationError says that there are no validation rows, or that a network does not learn such answers.
+    A ConfigurationError says that there are no validation rows, or that a network does not learn such answers; a
+    RangeError that a number is beyond the floats that it reads.
 
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> data = DrawnData("gcd", 100, test_cases=10)
@@ -122,7 +125,9 @@ def development(experiment: Experiment) -> DevelopmentData | Questions:
         trained_on = source.questions(seed)
         asked, _ = next(source.tests(seed, trained_on[0]))
         return Questions.of(source, seed, trained_on, asked, experiment.vocabulary)
-    return DevelopmentData.of(source.load(seed), max_rows=experiment.recipe.max_rows, view=experiment.view)
+    data = source.load(seed)
+    check_numbers(experiment, data.vocabulary)
+    return DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
 
 
 def trained_network(experiment: Experiment, folder: Path) -> Network:
@@ -155,6 +160,11 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
         return read_network(experiment, development(experiment), folder)
 
 
+def command_in(experiment: Experiment, folder: Path) -> str:
+    """Return the command that makes a run in its folder, or goes on with it."""
+    return f"{experiment.command()} --run-dir {shlex.quote(str(folder))}"
+
+
 def finished_result(experiment: Experiment, folder: Path) -> Result:
     """Return the result of an experiment's finished run.
 
@@ -162,7 +172,7 @@ def finished_result(experiment: Experiment, folder: Path) -> Result:
     """
     result = read_result(folder)
     if result is None:
-        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
+        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {command_in(experiment, folder)}")
     check_same(experiment, folder / "config.toml")
     return result
 
@@ -178,6 +188,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         return finished
     with world.one_first():
         data = experiment.data.load(experiment.seed)
+    check_numbers(experiment, data.vocabulary)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
     for name in data.class_names or ():
