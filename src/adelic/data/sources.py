@@ -195,10 +195,8 @@ class TableData(_Data):
     )
     sha256: str | None = None
 
-    n = None
-    edition = None
-    vocabulary = None
-    space = None
+    n = edition = None
+    vocabulary = space = None
     contaminated = False
     has_one_class_a_row = None
     _named_by, _always_said = "path", "target"
@@ -242,8 +240,7 @@ class TableData(_Data):
 
     def place_of(self, number: int | Fraction) -> str:
         """Return in words where a number of the data stands first in the file."""
-        frame = read_table(self.path)
-        others = (self.target, self.split, self.groups)
+        frame, others = read_table(self.path), (self.target, self.split, self.groups)
         return place_of(frame, self.columns or [name for name in frame if name not in others], number)
 
 
