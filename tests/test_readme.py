@@ -7,7 +7,7 @@ from pathlib import Path
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons, on_most_rows
 from adelic.benchmark.row_tables import chosen_by_validation
-from adelic.benchmark.significance import declared_contrast
+from adelic.benchmark.significance import corrected, declared_contrast
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,6 +44,14 @@ def test_on_how_many_rows_aoe_is_ahead(table_results) -> None:
     assert f"we ran {len(differences)} rows, {several} of them with several seeds." in text
     better = f"On {words[ahead]} of these AOE is surely better than plain learned vectors; on {words[behind]}"
     assert f"{better} is it surely worse." in text
+
+
+def test_how_many_contrasts_are_left_once_p_is_corrected(table_results) -> None:
+    found = map(declared_contrast, on_most_rows(comparisons(summarise(table_results))))
+    contrasts = corrected({i: contrast.difference for i, contrast in enumerate(found) if contrast is not None})
+    left = [difference.mean > 0 for difference in contrasts.values() if difference.is_significant]
+    assert left == [True, True]
+    assert "With p corrected for all contrasts two are left" in " ".join(README.split())
 
 
 def test_how_many_rows_of_the_paper_were_run(table_results) -> None:
