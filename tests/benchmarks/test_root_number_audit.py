@@ -20,7 +20,7 @@ def test_the_page_has_the_figures_of_the_file():
     assert list(moduli) == ["2", "4", "8", "16"]
     assert moduli["16"]["hold"] == found["examples"] == 200_000
     latest = 1 + max(one["hold"] for modulus, one in moduli.items() if modulus != "16")
-    assert f"modulo 2, 4 or 8 at 2 one does by the {latest:,}th example (seed 0)" in section
+    assert f"at the prime 2 some example among the first {latest:,} contradicts earlier ones (seed 0)" in section
     assert f"The {moduli['16']['bits']:,} bits of 200,000 examples" in section
     assert list(blind["moduli"])[-1] == "64"
     assert f"({100 * blind['right']['new curves']:.2f} % of new curves)" in section

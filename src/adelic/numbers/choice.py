@@ -220,7 +220,7 @@ def fitting_space(
         digits = f"{needed} digit{'s' * (needed != 1)}"
         raise PrecisionError(
             f"{describe(numbers.fraction(needs.index(needed)))} needs {digits} after the point, which "
-            f" precision={least}{at} does not hold; precision={needed + 1} would"
+            f"precision={least}{at} does not hold; precision={needed + 1} would"
         )
     return AdeleSpace(space.primes, space.precision, needed)
 
