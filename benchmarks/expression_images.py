@@ -22,8 +22,8 @@ from adelic.data.drawn import REFERENCE
 from adelic.data.sources import DrawnData
 from adelic.number_theory.composition.notation import OPERATORS
 
-SOLVER = "adelic-controller"
-"""Whose questions in the plan are counted: it is asked in both notations."""
+SOLVERS = ("adelic-controller", "base-10")
+"""Whose questions in the plan are counted: the first is asked in both notations, the second from most examples."""
 _PLAN = Path(__file__).parent / "arithmetic_composition.toml"
 PROGRAMS = {"matrix-program": 10_000, "recurrence-program": 30_000, "system-program": 30_000}
 """Programs, and from how many examples docs/composition.md has most of them right."""
@@ -38,8 +38,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=common.RESULTS / "expression_images.json")
     given = parser.parse_args()
-    chosen = (one.experiments[0].questions for one in read_plan(_PLAN) if one.model == SOLVER)
-    counted = {questions.row: shares(questions) for questions in chosen}
+    chosen = (one.experiments[0].questions for one in read_plan(_PLAN) if one.model in SOLVERS)
+    counted = {questions.row: shares(questions) for questions in dict.fromkeys(chosen)}
     programs = (
         one.experiments[0].questions for one in read_plan(_PROGRAMS_PLAN) if one.examples == PROGRAMS.get(one.task)
     )

@@ -17,13 +17,15 @@ def test_the_page_has_the_figures_of_the_file():
     assert not found["commit"].endswith("+")
     rows = found["with_image"]
     assert all(share == 0 for shares in rows.values() for split, share in shares.items() if split != "test")
-    few, many, bracketed = (
-        f"{100 * rows[row]['test']:.2f} %" for row in ("expression-3000", "expression-10000", "infix-expression-10000")
+    few, many, most, bracketed = (
+        f"{100 * rows[row]['test']:.2f} %"
+        for row in ("expression-3000", "expression-10000", "expression-30000", "infix-expression-10000")
     )
     page = " ".join((ROOT / "docs" / "composition.md").read_text(encoding="utf-8").split())
     assert (
         f"that is {few} of the short questions from 3,000 examples, {many} from 10,000 and {bracketed} in infix" in page
     )
+    assert f"stand among the 30,000 with the sides of sums or products exchanged: {most}" in page
 
 
 def test_the_page_has_the_figures_of_programs():
