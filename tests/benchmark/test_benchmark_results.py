@@ -489,3 +489,11 @@ def test_seconds_beside_other_work_are_marked(result):
     assert shown_seconds([quiet]) == "10.0"
     assert shown_seconds([quiet, busy]) == "≈ 10.0"
     assert shown_seconds([result(seconds=1234.0)]) == "≈ 1,234"  # of older results nothing is known
+
+
+def test_seconds_of_another_device_do_not_count(result):
+    cpu = result(seconds=900.0, processor_seconds=900.0, device="cpu, 1 threads, x86_64")
+    gpu = result(seed=1, seconds=60.0, processor_seconds=60.0, device="NVIDIA H200")
+    assert shown_seconds([cpu, gpu]) == "900"
+    assert Summary((cpu, gpu)).seconds == 900.0
+    assert shown_seconds([gpu]) == "≈ 60.0"  # nobody knows who shared it

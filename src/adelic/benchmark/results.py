@@ -303,8 +303,8 @@ class Summary:
 
     @property
     def seconds(self) -> float:
-        """Return the mean time of a run's training in seconds."""
-        return float(np.mean([result.seconds for result in self.results]))
+        """Return the mean time of a run's training in seconds, on the device of the first."""
+        return float(np.mean([result.seconds for result in of_one_device(self.results)]))
 
     @property
     def devices(self) -> set[str]:
@@ -410,13 +410,22 @@ def confidence_interval(values: Iterable[float]) -> float | None:
     return float(high - low) / 2
 
 
-BUSY_NOTE = "≈: seconds that other work on the machine may have lengthened, so not to be compared."
+BUSY_NOTE = (
+    "Of seeds that ran on several devices, those on the first seed’s count. ≈: seconds that other work on the machine "
+    "may have lengthened, so not to be compared."
+)
+
+
+def of_one_device(results: Sequence[Result]) -> Sequence[Result]:
+    """Return the results of the device that the first ran on: a mean of two devices' seconds would say nothing."""
+    return [result for result in results if result.device == results[0].device]
 
 
 def shown_seconds(results: Sequence[Result]) -> str:
-    """Return the mean time of training, behind ≈ where other work on the machine may have lengthened it."""
-    mean = float(np.mean([result.seconds for result in results]))
-    mark = "" if all(result.was_quiet for result in results) else "≈ "
+    """Return the mean time of training on the first's device, behind ≈ where other work may have lengthened it."""
+    timed = of_one_device(results)
+    mean = float(np.mean([result.seconds for result in timed]))
+    mark = "" if all(result.was_quiet for result in timed) else "≈ "
     return f"{mark}{mean:,.1f}" if mean < 100 else f"{mark}{mean:,.0f}"
 
 

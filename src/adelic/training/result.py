@@ -209,8 +209,17 @@ class Result:
 
     @property
     def was_quiet(self) -> bool:
-        """Return whether nothing else slowed the training down: its process had nine tenths of the time, or more."""
-        return self.processor_seconds is not None and self.processor_seconds >= 0.9 * self.seconds
+        """Return whether nothing else slowed the training down: its process had nine tenths of the time, or more.
+
+        On a GPU that is not known, since a process does not see who shares it.
+        """
+        has_processor = self.processor_seconds is not None and self.processor_seconds >= 0.9 * self.seconds
+        return has_processor and not self.is_of_a_gpu
+
+    @property
+    def is_of_a_gpu(self) -> bool:
+        """Return whether the device is a GPU, which has a name alone; a processor has its threads or cores behind it."""
+        return "," not in self.device and self.device != "cpu"
 
     def answers(self) -> tuple[Integers, Integers] | None:
         """Return the labels and the predictions of the test split, in its order.
