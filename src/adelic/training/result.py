@@ -218,7 +218,7 @@ class Result:
 
     @property
     def is_of_a_gpu(self) -> bool:
-        """Return whether the device is a GPU, which has a name alone; a processor has its threads or cores behind it."""
+        """Return whether the device is a GPU, which has a name alone; a processor has threads or cores behind it."""
         return "," not in self.device and self.device != "cpu"
 
     def answers(self) -> tuple[Integers, Integers] | None:
