@@ -172,6 +172,16 @@ def test_fone_is_standardized_as_the_adeles_are(bases):
     assert torch.equal(embedding.features([12, 3]), embedding.table[[3, 1]])  # by the vocabulary, not by themselves
 
 
+@pytest.mark.parametrize("bases", [(10,), (2, 5), (3, 7), (2, 10)])
+def test_fone_turns_by_the_definition(bases):
+    """x/T modulo 1 for each period T, of numbers far too long for a float, and with digits after the point."""
+    numbers = [Fraction(10**400 // 7, 1000), Fraction(3**500, 10), Fraction(7)]
+    embedding = FoNEEmbedding(None, integer_digits=401, fractional_digits=3, bases=bases)
+    angles = np.array([[2 * np.pi * float(x / period % 1) for period in embedding.periods] for x in numbers])
+    waves = embedding.features(numbers)[:, :-1].reshape(len(numbers), -1, 2)
+    np.testing.assert_allclose(waves, np.stack([np.cos(angles), np.sin(angles)], axis=-1), atol=1e-5)
+
+
 def test_fone_is_exact_where_floats_are_not():
     embedding = FoNEEmbedding(None, d_model=64, integer_digits=30, projection=None)
     number = 123456789012345678901234567890

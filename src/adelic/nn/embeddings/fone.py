@@ -113,7 +113,8 @@ class FoNEEmbedding(FeatureEmbedding):
             raise ConfigurationError("standardize is ours, and goes neither with published nor with max_shift; drop it")
         self.integer_digits, self.fractional_digits = integer_digits, fractional_digits
         self.published, self.max_shift = published, max_shift
-        self.periods = _periods(self.bases, integer_digits, fractional_digits)
+        self._powers = _periods(self.bases, integer_digits, fractional_digits)
+        self.periods = [base * Fraction(10) ** k for base, k in self._powers]
         self.n_waves = 2 * len(self.periods)
         self.n_features = self.n_waves + (not published)
         if projection is None and self.n_features > d_model:
@@ -159,8 +160,9 @@ class FoNEEmbedding(FeatureEmbedding):
         n_digits = self.integer_digits + self.fractional_digits
         digits, sign = to_digits(numbers, base=10, n_digits=n_digits, fractional_digits=self.fractional_digits)
         # x/T modulo 1 is Σ d_i · (10^(i−F)/T modulo 1) modulo 1, where high digits have weight 0.
-        places = [Fraction(10) ** (i - self.fractional_digits) for i in range(n_digits)]
-        weights = np.array([[float(place / period % 1) for period in self.periods] for place in places])
+        turns = {base: _turns(base, n_digits + 1) for base in self.bases}  # of 10^e/base; the power of a period is apart
+        exponents = np.arange(n_digits) - self.fractional_digits
+        weights = np.stack([turns[base][exponents - k + n_digits + 1] for base, k in self._powers], axis=1)
         angles = 2 * np.pi * (digits @ weights)
         waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*sign.shape, self.n_waves)
         if self.published:
@@ -209,10 +211,20 @@ def check_bases(bases: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(bases)))
 
 
-def _periods(bases: Sequence[int], integer_digits: int, fractional_digits: int) -> list[Fraction]:
-    """Return FoNE's periods b·10^k < 10^(I+1) for k >= −F, ascending."""
-    powers = [Fraction(10) ** k for k in range(-fractional_digits, integer_digits + 1)]
-    return sorted({base * power for base in bases for power in powers if base * power < 10 * powers[-1]})
+def _periods(bases: Sequence[int], integer_digits: int, fractional_digits: int) -> list[tuple[int, int]]:
+    """Return (b, k) of FoNE's periods b·10^k < 10^(I+1) for k >= −F, ascending."""
+    powers = range(-fractional_digits, integer_digits + 1)
+    # 10·10^k is the first of the next power, and beyond the last one there is none.
+    return [(base, k) for k in powers for base in bases if (base, k) != (10, integer_digits)]
+
+
+def _turns(base: int, greatest: int) -> np.ndarray:
+    """Return 10^e/base modulo 1 for |e| <= greatest, ascending, each rounded once, float64 (2·greatest + 1,)."""
+    below, power = [], base
+    for _ in range(greatest):
+        power *= 10
+        below.append(1 / power)
+    return np.array([*reversed(below), *(pow(10, e, base) / base for e in range(greatest + 1))])
 
 
 def _decimal_places(number: Fraction) -> int:
