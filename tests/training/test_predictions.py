@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.training import Result
+from adelic.data import TaskData
+from adelic.training import EmbeddingConfig, Experiment, Result, load_recipe, predictions, run
 from adelic.training.predictions import pack, pack_answers, unpack
+
+RECIPE = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
 
 classes = st.integers(1, 300).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=70)))
 
@@ -96,3 +99,17 @@ def test_another_number_of_rows_is_refused(result):
     kept = pack_answers(np.zeros((9, 2), np.int64), np.ones((9, 2), np.int64), 0, 1)
     with pytest.raises(ValueError, match="are not 14 answers of 2 classes"):
         replace(result, **kept | {"shape": [7, 2]}).answers()
+
+
+@pytest.mark.parametrize("row", ["schubert-3", "kl-3"])
+def test_answers_that_are_too_many_are_not_kept(row, tmp_path, monkeypatch):
+    """All figures are there, and only the single answers are missing."""
+    task, n = row.split("-")
+    experiment = Experiment(data=TaskData(task, int(n)), model=EmbeddingConfig.of("learned"), recipe=RECIPE)
+    whole = run(experiment, tmp_path / "whole")
+    monkeypatch.setattr(predictions, "MOST_BYTES", 0)
+    found = run(experiment, tmp_path / "short")
+    assert found.answers() is None
+    assert found.test == whole.test
+    assert found.class_names == whole.class_names
+    assert Result.parse(found.sealed(), "short") == found

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
+MOST_BYTES = 1 << 23
+"""Answers of a test split that take more are not kept: a file of results is read whole, and lives in a repository."""
 
 
 def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
@@ -50,12 +52,18 @@ def pack_answers(
 ) -> dict[str, Any]:
     """Return what a result keeps of integer answers between two bounds, as `Result.answers` reads it.
 
-    Both are (rows,) or (rows, targets), between the least and the greatest answer possible.
+    Both are (rows,) or (rows, targets), between the least and the greatest answer possible. Of more answers than
+    `MOST_BYTES` hold nothing is kept.
 
     >>> pack_answers(np.array([[0, -1]]), np.array([[1, -1]]), -1, 1)
     {'shape': [1, 2], 'range': [-1, 1], 'labels': 'QA==', 'predictions': 'gA=='}
+    >>> many = np.zeros((MOST_BYTES, 9), np.int8)
+    >>> pack_answers(many, many, 0, 1)
+    {}
     """
     n_values = greatest - least + 1
+    if labels.size * _width(n_values) > 8 * MOST_BYTES:
+        return {}
     return {
         "shape": list(labels.shape),
         "range": [least, greatest],

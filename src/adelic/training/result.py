@@ -72,7 +72,8 @@ class Result:
             are, and how many of them have the right answer.
         confusion: rows are true classes, columns predicted ones.
         targets: of several targets, the figures of each.
-        class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`.
+        class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`;
+            of too many, only the names of classes.
         rows: the numbers of rows in train, validation and test.
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
@@ -227,7 +228,8 @@ class Result:
         A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
 
         Returns:
-            Each (rows,), or (rows, targets) where rows have several; None for older results, which keep no predictions.
+            Each (rows,), or (rows, targets) where rows have several; None where no predictions are kept: in older
+            results, and of more answers than `adelic.training.predictions.MOST_BYTES` hold.
 
         Raises:
             ValueError: the predictions do not fit a test split of that size.

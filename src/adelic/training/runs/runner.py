@@ -317,6 +317,6 @@ def judged(
     return found | {
         "lookup": float(np.mean(remembered(data.X_test) == data.y_test)),
         "class_names": list(data.class_names),
-        "labels": kept["labels"],
-        "predictions": kept["predictions"],
+        "labels": kept.get("labels"),
+        "predictions": kept.get("predictions"),
     }
