@@ -47,8 +47,8 @@ def test_on_how_many_rows_aoe_is_ahead(table_results) -> None:
     text = " ".join(README.split())
     several = WORDS[sum(len(difference.seeds) > 1 for difference in differences)]
     assert f"we ran {len(differences)} rows, {several} of them with several seeds." in text
-    better = f"On {WORDS[ahead]} of these AOE is surely better than plain learned vectors; on {WORDS[behind]}"
-    assert f"{better} is it surely worse." in text
+    better = f"AOE is surely better than plain learned vectors on {WORDS[ahead]} of these"
+    assert f"Each taken by itself, {better}, and surely worse on {WORDS[behind]}." in text
 
 
 def test_how_many_contrasts_are_left_once_p_is_corrected(table_results) -> None:

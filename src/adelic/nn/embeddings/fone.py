@@ -160,7 +160,7 @@ class FoNEEmbedding(FeatureEmbedding):
         n_digits = self.integer_digits + self.fractional_digits
         digits, sign = to_digits(numbers, base=10, n_digits=n_digits, fractional_digits=self.fractional_digits)
         # x/T modulo 1 is Σ d_i · (10^(i−F)/T modulo 1) modulo 1, where high digits have weight 0.
-        turns = {base: _turns(base, n_digits + 1) for base in self.bases}  # of 10^e/base; the power of a period is apart
+        turns = {base: _turns(base, n_digits + 1) for base in self.bases}  # without a period's power of ten
         exponents = np.arange(n_digits) - self.fractional_digits
         weights = np.stack([turns[base][exponents - k + n_digits + 1] for base, k in self._powers], axis=1)
         angles = 2 * np.pi * (digits @ weights)
