@@ -54,8 +54,9 @@ def test_on_how_many_rows_aoe_is_ahead(table_results) -> None:
 def test_how_many_contrasts_are_left_once_p_is_corrected(table_results) -> None:
     found = map(declared_contrast, on_most_rows(comparisons(summarise(table_results))))
     contrasts = corrected({i: contrast.difference for i, contrast in enumerate(found) if contrast is not None})
-    left = WORDS[sum(difference.is_significant for difference in contrasts.values())]
-    assert f"With p corrected for all contrasts {left} is left" in " ".join(README.split())
+    left = sum(difference.is_significant for difference in contrasts.values())
+    said = f"{WORDS[left]} {'are' if left > 1 else 'is'} left"
+    assert f"With p corrected for all contrasts {said}" in " ".join(README.split())
     tested = sum(difference.p is not None for difference in contrasts.values())
     assert f"With p corrected for all {tested} contrasts" in RESULTS
 

@@ -182,6 +182,17 @@ def test_fone_turns_by_the_definition(bases):
     np.testing.assert_allclose(waves, np.stack([np.cos(angles), np.sin(angles)], axis=-1), atol=1e-5)
 
 
+@pytest.mark.parametrize("bases", [(10,), (2, 5), tuple(range(2, 11))])
+def test_fones_periods_are_told_as_fractions_are(bases):
+    embedding = FoNEEmbedding(None, integer_digits=5, fractional_digits=6, bases=bases)
+    assert embedding.fingerprint()["periods"] == [str(period) for period in embedding.periods]
+
+
+def test_fone_is_told_apart_where_numbers_are_longer_than_python_prints():
+    longer, shorter = (FoNEEmbedding(None, integer_digits=digits) for digits in (5001, 5000))
+    assert longer.fingerprint() != shorter.fingerprint()
+
+
 def test_fone_is_exact_where_floats_are_not():
     embedding = FoNEEmbedding(None, d_model=64, integer_digits=30, projection=None)
     number = 123456789012345678901234567890
