@@ -20,6 +20,7 @@ _PANEL_HEIGHT = 2.9  # inches, without the legend
 _LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the names; inches
 _CURVE = 2  # sizes that make a curve
 _BESIDE, _LEVEL = 0.12, 8.0  # decades of seconds, and percentage points, within which two numbers would overlap
+_HEIGHTS = 4, -11, 12, -19  # of a number above or below its mark, in points, for marks side by side
 Looks = dict[str, dict[str, Any]]
 
 
@@ -78,10 +79,10 @@ def draw_seconds(series: Sequence[Series]) -> bytes | None:
             axes.plot(*centre, label=one.model, markersize=7, **look)
             axes.plot(seconds, values, ".", color=look["color"], markersize=4, alpha=0.5)
             if centre[1] >= 1:
-                # Below the mark where one beside it has its number above it.
+                # Each at another height than the numbers of the marks beside it.
                 beside = [x for x, y in named if abs(np.log10(x / centre[0])) < _BESIDE and abs(y - centre[1]) < _LEVEL]
                 named.append(centre)
-                text, place = f"{one.examples // 1000}k", (5, -11 if len(beside) % 2 else 4)
+                text, place = f"{one.examples // 1000}k", (5, _HEIGHTS[len(beside) % len(_HEIGHTS)])
                 axes.annotate(text, centre, place, textcoords="offset points", fontsize=7, color=GREY)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
