@@ -245,9 +245,10 @@ def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
 @pytest.mark.long
 def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     long, short = tiny_config(epochs=100_000), tiny_config(seed=1)
-    found = []
+    found, seconds = [], 2
     while not (found and progress(long, tmp_path / "runs")[0]):  # a budget may end while a process still starts
-        found = run_matrix([long, short], **options(tmp_path), engine=RayEngine(), budget=Budget(2))
+        found = run_matrix([long, short], **options(tmp_path), engine=RayEngine(), budget=Budget(seconds))
+        seconds *= 2
     assert [result.seed for result in found] == [1]
     assert progress(long, tmp_path / "runs")[0] < 100_000
 
