@@ -9,7 +9,7 @@ import numpy as np
 
 from adelic.benchmark.comparison import Comparison, recipe_title
 from adelic.benchmark.contrasts import contrast_text
-from adelic.benchmark.results import BUSY_NOTE, Summary, confidence_interval, shown_seconds
+from adelic.benchmark.results import BUSY_NOTE, LEAST_SEEDS, Summary, confidence_interval, shown_seconds
 from adelic.benchmark.rows import Figure, Row, as_published, published_rows
 from adelic.benchmark.significance import TRIVIAL, declared_contrast
 from adelic.benchmark.table import (
@@ -45,9 +45,9 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
         tuple(cells for cells, _ in lines),
         (
             f"{FIGURES_NOTE} The recipe, in the column of AOE, is that with which AOE or learned vectors have the best "
-            "validation accuracy, then loss; so are AOE’s form, and the models of other columns. With the recipe "
-            "`paper` AOE has the paper’s form, raw digits. best rival: of the embeddings but these two; with another "
-            "recipe, which is named, where none ran with this one.",
+            f"validation accuracy, then loss; {LEAST_SEEDS} seeds or more go before fewer. So are AOE’s form, "
+            "and the models of other columns. With the recipe `paper` AOE has the paper’s form, raw digits. best "
+            "rival: of the embeddings but these two; with another recipe, which is named, where none ran with this.",
             "AOE − learned: the declared contrast, in percentage points, paired over common seeds, with the 95 % "
             "interval and p of the paired t-test. " + LOOK_UP_NOTE,
             "best published: of the ACD authors’ and the AOE paper’s models on this edition, published split; the "
@@ -158,9 +158,11 @@ def _named_figure(comparison: Comparison, name: str | None, metric: str = "accur
     return figure(comparison.models[name], metric) + (f" ({', '.join(said)})" if said else "")
 
 
-def _best_validation(comparison: Comparison) -> tuple[float, float]:
-    names = {comparison.best("AOE"), comparison.best_of("learned")} - {None} or {comparison.best()} - {None}
-    return max((_score((comparison, name)) for name in names if name), default=(-1.0, 0.0))
+def _best_validation(comparison: Comparison) -> tuple[bool, float, float]:
+    found = {comparison.best("AOE"), comparison.best_of("learned")} - {None} or {comparison.best()} - {None}
+    names = [name for name in found if name]
+    has_seeds = bool(names) and all(len(comparison.models[name].results) >= LEAST_SEEDS for name in names)
+    return has_seeds, *max((_score((comparison, name)) for name in names), default=(-1.0, 0.0))
 
 
 def _name(comparison: Comparison, name: str) -> str:
