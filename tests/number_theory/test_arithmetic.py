@@ -70,6 +70,32 @@ def test_bounds_hold(name, split):
     assert asked.max_answer_digits == len(str(asked.max_numerator))
 
 
+@pytest.mark.parametrize("name", ["addition", "subtraction", "multiplication", "comparison"])
+@pytest.mark.parametrize("digits", [1, 3, 9])
+def test_numbers_of_other_lengths(name, digits):
+    asked = task(name, digits=digits)
+    for split in asked.splits:
+        operands, answers = asked.sample(40, rng(), split)
+        assert answers.tolist() == [REFERENCES[name](*row) for row in operands.tolist()]
+        lengths = {len(str(x)) for x in operands.ravel().tolist()}
+        if split == "longer":
+            assert min(lengths) == digits + 3
+            assert all(len({len(str(x)) for x in row}) == 1 for row in operands.tolist())
+        else:
+            assert max(lengths) == digits
+        assert max(map(abs, answers.tolist())) <= asked.max_numerator
+        assert operands.max() <= asked.max_operand
+
+
+def test_products_of_one_digit_are_drawn_to_their_end():
+    """There are 55, since the order of the factors makes no other question."""
+    asked = task("multiplication", digits=1)
+    operands, _ = asked.sample(55, rng())
+    assert {tuple(sorted(row)) for row in operands.tolist()} == {(a, b) for b in range(10) for a in range(b + 1)}
+    with pytest.raises(ConfigurationError, match="multiplication has no 56 different questions"):
+        asked.sample(56, rng())
+
+
 def test_bounds_of_fraction_addition_are_those_of_its_extreme_cases():
     asked, n = ARITHMETIC["fraction-addition"], 10**6 - 1
     sums = [Fraction(n, a) + Fraction(n, b) for a in range(1, 11) for b in range(1, 11)]

@@ -345,7 +345,9 @@ def test_the_noise_does_not_reach_the_answer():
         ("gcd", {"outcomes": "log"}, "unknown outcomes 'log'"),
         ("unit", {"prime": 9}, "prime=9 is not a prime"),
         ("decimal-digit", {"limit": 100, "place": 4}, "place=4 is beyond the digits of limit=100"),
-        ("addition", {"limit": 5}, "addition has no option 'limit'; options: none"),
+        ("addition", {"limit": 5}, "addition has no option 'limit'; options: digits"),
+        ("modular-inverse", {"limit": 5}, "modular-inverse has no option 'limit'; options: none"),
+        ("multiplication", {"digits": 10}, "digits=10"),
     ],
 )
 def test_options_that_there_are_not(name, options, words):

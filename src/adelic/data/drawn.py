@@ -143,7 +143,7 @@ class DrawnTask:
         5000
         >>> drawn_task("addition").configured(limit=1000)
         Traceback (most recent call last):
-        adelic.errors.ConfigurationError: addition has no option 'limit'; options: none
+        adelic.errors.ConfigurationError: addition has no option 'limit'; options: digits
         """
         known = self.options
         for name in given:

@@ -1,7 +1,9 @@
 """Arithmetic: sums, products, quotients, inverses, fractions, sequences, a polynomial, and a comparison."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
 from adelic.number_theory.drawing import integers
 from adelic.numbers.places.shape import objects
+from adelic.storage.options import check_fields, option
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
 """3,234,846,615, a product of nine primes: residues and inverses modulo it are those at nine places."""
@@ -97,46 +100,117 @@ def _evaluate(x: Operands) -> Operands:
     return np.asarray(value)
 
 
-_SIX_DIGITS, _LONG = integers(0, 10**6 - 1, 2), _long_integers(9, 10, 2)
+@dataclass(frozen=True, kw_only=True)
+class _TwoNumbers(ABC):
+    """Options of tasks about two numbers."""
+
+    digits: int = option(6, help="How many digits the numbers of training have at most.", least=1, greatest=9)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    @abstractmethod
+    def task(self) -> DrawnTask:
+        """Return the task."""
+
+    def _task(
+        self, name: str, title: str, solve: Callable[[Operands], Answers], longer: int = 4, **more: Any
+    ) -> DrawnTask:
+        """Return the task, whose longer numbers have three digits more, up to `longer`."""
+        least, most = self.digits + 3, self.digits + longer
+        lengths = f"{least} to {most}" if longer > 3 else f"{least}"
+        return DrawnTask(
+            name=name,
+            title=f"{title}, {self.digits} digit{'s' if self.digits > 1 else ''}",
+            never_seen_titles={"longer": f"{title}, {lengths} digits"},
+            arity=2,
+            draws={"train": integers(0, 10**self.digits - 1, 2), "longer": _long_integers(least, most, 2)},
+            solve=solve,
+            max_operand=10**most - 1,
+            variants=type(self),
+            **more,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition(_TwoNumbers):
+    """Options of the task `addition`: the sum of two numbers, from 0 on.
+
+    >>> X, y = Addition(digits=2).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[85, 63], [51, 26]], [148, 77])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        largest = 2 * (10 ** (self.digits + 4) - 1)
+        return self._task(
+            "addition", "a + b", _exact(lambda x: x[:, 0] + x[:, 1]), max_numerator=largest, commutative=True
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subtraction(_TwoNumbers):
+    """Options of the task `subtraction`: the difference of two numbers, which may be negative.
+
+    >>> X, y = Subtraction(digits=2).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[85, 63], [51, 26]], [22, 25])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        largest = 10 ** (self.digits + 4) - 1
+        return self._task(
+            "subtraction", "a − b", _exact(lambda x: x[:, 0] - x[:, 1]), max_numerator=largest, signed=True
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multiplication(_TwoNumbers):
+    """Options of the task `multiplication`: the product of two numbers.
+
+    >>> X, y = Multiplication(digits=2).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[85, 63], [51, 26]], [5355, 1326])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        largest = (10 ** (self.digits + 3) - 1) ** 2
+        solve = _exact(lambda x: x[:, 0] * x[:, 1])
+        return self._task("multiplication", "a · b", solve, 3, max_numerator=largest, commutative=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(_TwoNumbers):
+    """Options of the task `comparison`: 1 if the first of two numbers is greater, else 0.
+
+    >>> X, y = Comparison(digits=2).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[85, 63], [51, 26]], [1, 1])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return self._task(
+            "comparison",
+            "a > b (1 or 0; guessing gives 50)",
+            lambda operands: (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object),
+            max_numerator=1,
+        )
+
+
 _SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
 _LONG_NUMERATOR = 10**6 - 1
 
 ARITHMETIC: Mapping[str, DrawnTask] = {
     p.name: p
     for p in (
-        DrawnTask(
-            name="addition",
-            title="a + b, 6 digits",
-            never_seen_titles={"longer": "a + b, 9 to 10 digits"},
-            arity=2,
-            draws={"train": _SIX_DIGITS, "longer": _LONG},
-            solve=_exact(lambda x: x[:, 0] + x[:, 1]),
-            max_operand=10**10 - 1,
-            max_numerator=2 * (10**10 - 1),
-            commutative=True,
-        ),
-        DrawnTask(
-            name="subtraction",
-            title="a − b, 6 digits",
-            never_seen_titles={"longer": "a − b, 9 to 10 digits"},
-            arity=2,
-            draws={"train": _SIX_DIGITS, "longer": _LONG},
-            solve=_exact(lambda x: x[:, 0] - x[:, 1]),
-            max_operand=10**10 - 1,
-            max_numerator=10**10 - 1,
-            signed=True,
-        ),
-        DrawnTask(
-            name="multiplication",
-            title="a · b, 6 digits",
-            never_seen_titles={"longer": "a · b, 9 digits"},
-            arity=2,
-            draws={"train": _SIX_DIGITS, "longer": _long_integers(9, 9, 2)},
-            solve=_exact(lambda x: x[:, 0] * x[:, 1]),
-            max_operand=10**9 - 1,
-            max_numerator=(10**9 - 1) ** 2,
-            commutative=True,
-        ),
+        Addition().task(),
+        Subtraction().task(),
+        Multiplication().task(),
         DrawnTask(
             name="modular-inverse",
             title=f"1/x mod {COMPOSITE_MODULUS:,} = 3 · 5 · … · 29, up to 10 digits",
@@ -232,16 +306,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             max_numerator=int(_evaluate(np.array(10**6 - 1, dtype=object))),
             signed=True,
         ),
-        DrawnTask(
-            name="comparison",
-            title="a > b (1 or 0; guessing gives 50), 6 digits",
-            never_seen_titles={"longer": "a > b (1 or 0; guessing gives 50), 9 to 10 digits"},
-            arity=2,
-            draws={"train": _SIX_DIGITS, "longer": _LONG},
-            solve=lambda operands: (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object),
-            max_operand=10**10 - 1,
-            max_numerator=1,
-        ),
+        Comparison().task(),
     )
 }
 """The tasks by name. `comparison` and `modular-inverse-prime` mix the places: there residues should fail."""
