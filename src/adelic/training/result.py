@@ -83,7 +83,7 @@ class Result:
         device, devices, nodes, versions, commit: the machine and the software of the training.
         command: the command line that repeats the run.
         configuration: the tables of config.toml.
-        data_sha256: of the data.
+        data_sha256: of the data's file, which another version of pyarrow writes in other bytes.
         converged: whether a solver reached its tolerance; None for models without a tolerance.
         search: how the options of a model outside the Transformer were chosen.
         history: learning curves, one value an epoch, see `adelic.training.metrics.history`.
