@@ -126,6 +126,7 @@ def test_what_is_no_plan(plan, change, words):
         ("arithmetic", ["full"], "arithmetic"),
         ("arithmetic", ["arithmetic_long"], "arithmetic-long"),
         ("arithmetic", ["arithmetic_searched"], "arithmetic-searched"),
+        ("arithmetic", ["arithmetic_digits"], "arithmetic-digits"),
         ("arithmetic", ["arithmetic_mixed"], "mixed"),
         ("arithmetic", ["arithmetic_composition", "arithmetic_programs", "arithmetic_shapes"], "composition"),
         ("number-theory", ["full"], "number-theory"),
