@@ -1,5 +1,6 @@
 """Comparisons: the models that ran on the same data, with one recipe, on equally many training rows."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -230,6 +231,15 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
             name += "′"
         result[name] = summary
     return result
+
+
+def form_alone(name: str) -> str:
+    """Return a model's name, of AOE's the form alone, for a column that is of AOE.
+
+    >>> form_alone("AOE (characters, late), dropout=0.07"), form_alone("learned, dropout=0.07")
+    ('characters, late, dropout=0.07', 'learned, dropout=0.07')
+    """
+    return re.sub(r"^AOE \(([^)]*)\)", r"\1", name)
 
 
 def changes(comparison: Comparison) -> tuple[str, dict[str, str]]:

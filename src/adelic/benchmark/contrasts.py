@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from adelic.benchmark.comparison import Comparison, changes, recipe_title
+from adelic.benchmark.comparison import Comparison, changes, form_alone, recipe_title
 from adelic.benchmark.significance import (
     ALPHA,
     Contrast,
@@ -100,7 +100,7 @@ def _contrast_line(comparison: Comparison, contrast: Contrast, difference: Diffe
     rows = contrast.rows
     return (
         f"{comparison.first.title}, {recipe_title(comparison.recipe)}{comparison.fewer_rows}",
-        f"{figure(aoe, 'accuracy')} ({contrast.aoe.removeprefix('AOE ').strip('()')}){marks(aoe)}",
+        f"{figure(aoe, 'accuracy')} ({form_alone(contrast.aoe)}){marks(aoe)}",
         figure(learned, "accuracy") + marks(learned),
         percent(aoe.trivial("lookup")),
         contrast_text(contrast),

@@ -1,13 +1,12 @@
 """The tables of rows (the best of each, the paper's with ours, all models), and what they say in a few sentences."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 
-from adelic.benchmark.comparison import Comparison, recipe_title
+from adelic.benchmark.comparison import Comparison, form_alone, recipe_title
 from adelic.benchmark.contrasts import contrast_text
 from adelic.benchmark.results import BUSY_NOTE, LEAST_SEEDS, Summary, confidence_interval, shown_seconds
 from adelic.benchmark.rows import Figure, Row, as_published, published_rows
@@ -154,7 +153,7 @@ def _named_figure(comparison: Comparison, name: str | None, metric: str = "accur
     """Return a model's figure with its name, which learned vectors do not need, and what more is to be said."""
     if name is None:
         return NOT_RUN
-    said = [part for part in (_form(comparison, name).removeprefix("learned").lstrip(", "), more) if part]
+    said = [part for part in (form_alone(_name(comparison, name)).removeprefix("learned").lstrip(", "), more) if part]
     return figure(comparison.models[name], metric) + (f" ({', '.join(said)})" if said else "")
 
 
@@ -167,11 +166,6 @@ def _best_validation(comparison: Comparison) -> tuple[bool, float, float]:
 
 def _name(comparison: Comparison, name: str) -> str:
     return name + marks(comparison.models[name])
-
-
-def _form(comparison: Comparison, name: str) -> str:
-    """Return a model's name, of AOE's the form alone, in the column of AOE: characters, late."""
-    return re.sub(r"^AOE \(([^)]*)\)", r"\1", _name(comparison, name))
 
 
 def verdict(accuracies: list[float], published: Figure) -> str:
