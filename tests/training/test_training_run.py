@@ -2,6 +2,7 @@ import hashlib
 import json
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,19 @@ def test_the_files_of_a_run(finished):
         assert line.keys() == {"epoch", "learning_rate", "train_loss", "validation"}
         assert line["validation"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
     assert (folder / "config.toml").read_text(encoding="utf-8") == config.to_toml()
+
+
+def test_todays_command_also_says_what_the_recipe_said_then(tiny_config, tmp_path):
+    result = run(tiny_config("learned", epochs=1), tmp_path / "run", device="cpu")
+    assert result.todays_command() == result.command
+    then = dict(result.configuration["recipe"]) | {"sampling_power": 0.0}
+    older = replace(result, configuration=dict(result.configuration) | {"recipe": then})
+    assert older.todays_command() == result.command + " --sampling-power 0.0"
+    already = replace(older, command=older.todays_command())
+    assert already.todays_command() == older.todays_command()
+    assert replace(older, recipe="of-no-package").todays_command() == result.command
+    as_configured = "adelic.training.run, with the configuration that stands in this result"
+    assert replace(older, command=as_configured).todays_command() == as_configured
 
 
 @pytest.mark.parametrize("embedding", ["learned", "adelic"])

@@ -382,7 +382,7 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
 def _cost(comparison: Comparison, name: str) -> tuple[str, ...]:
     model = comparison.models[name]
     epochs, each, tokens = model.recipe_settings.get("epochs", 0), model.first.flops, model.tokens
-    command, _, comment = model.first.command.partition("  # ")
+    command, _, comment = model.first.todays_command().partition("  # ")
     return (
         _name(comparison, name),
         f"{model.train_rows:,}",

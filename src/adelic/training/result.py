@@ -1,6 +1,7 @@
 """Results of runs, written and read here alone; a file is checked in full, since anybody may have written it."""
 
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -41,7 +42,7 @@ from adelic.training.kinds import (
 )
 from adelic.training.models import RandomSearch, Steps
 from adelic.training.predictions import Integers, unpack
-from adelic.training.recipes import Recipe
+from adelic.training.recipes import Recipe, recipe_names, stored
 from adelic.training.renamed import FIRST_NOTHING, with_todays_names
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
@@ -221,6 +222,24 @@ class Result:
     def is_of_a_gpu(self) -> bool:
         """Return whether the device is a GPU, which has a name alone; a processor has threads or cores behind it."""
         return "," not in self.device and self.device != "cpu"
+
+    def todays_command(self) -> str:
+        """Return the command line that repeats the run with today's program.
+
+        `command` was right when the run was made. Where a packaged recipe has changed since, this one also says what
+        the recipe said then.
+        """
+        settings = self.configuration.get("recipe", {})
+        if not self.command.startswith("adelic train ") or self.recipe not in recipe_names():
+            return self.command
+        command, mark, comment = self.command.partition("  # ")
+        words, today = shlex.split(command), stored(self.recipe, self.row)[0]
+        for field, described in options(Recipe).items():
+            then = settings.get(field, described.default)
+            told = described.words(then)
+            if then != today.get(field, described.default) and told[0] not in words:
+                words += told
+        return shlex.join(words) + mark + comment
 
     def answers(self) -> tuple[Integers, Integers] | None:
         """Return the labels and the predictions of the test split, in its order.
