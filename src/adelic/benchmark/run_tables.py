@@ -238,7 +238,7 @@ def _single_run(result: Result) -> tuple[str, ...]:
         *(run.recipe, run.has_images, result.seed, result.split_seed, run.train_rows, result.rows["test"]),
         *(result.test.get(metric) for metric in METRICS),
         *(result.majority, result.lookup, result.rule, result.parameters, result.flops, run.tokens),
-        *(result.seconds, result.device, result.commit, result.todays_command()),
+        *(result.seconds, result.device, result.commit, result.command),
         None if right is None else f"0x{np.packbits(right).tobytes().hex()}",
     )
     return tuple("" if cell is None else str(cell) for cell in cells)
@@ -252,7 +252,7 @@ def provenance(summaries: Iterable[Summary]) -> Table:
     """
     rows = tuple(
         (
-            result.todays_command(),
+            result.command,
             shown_seconds([result]),
             f"{result.parameters:,}",
             result.device,

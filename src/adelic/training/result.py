@@ -226,7 +226,7 @@ class Result:
     def todays_command(self) -> str:
         """Return the command line that repeats the run with today's program.
 
-        `command` was right when the run was made. Where a packaged recipe has changed since, this one also says what
+        `command` is right at `commit`. Where a packaged recipe has changed since, this one also says what
         the recipe said then.
         """
         settings = self.configuration.get("recipe", {})
