@@ -51,13 +51,15 @@ def test_every_command_is_carried_out_once(carried_out, folder):
     assert len(runs) == 2  # the run of both lines is trained once
     for path in runs:
         path.parent.rename(folder / path.parent.name)
-    carried_out(*lines)
+    again = carried_out(*lines).splitlines()
+    assert all("done: " in line for line in again)  # no command is begun that has nothing left to do
     assert not list(folder.glob("runs/*"))  # results are enough: no run folder is asked for
 
 
 def test_a_budget_that_is_used_up(carried_out, folder):
     out = carried_out(f"{RUN} --epochs 100000 --seeds 0", f"{RUN} --seeds 1", options=["--budget", "1s"])
     assert [line.split(",")[0] for line in out.splitlines() if "done" in line] == ["0 of 1 done"] * 2
+    assert f"{RUN} --seeds 1" not in out.splitlines()  # it is not begun
     assert not list(folder.rglob("DONE"))
 
 

@@ -72,7 +72,11 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
             os.nice(19)
         torch.set_num_threads(1)
         time = benchmark.Budget() if budget is None else benchmark.Budget(budget)
-        for line in lines:
+        for line, left in _left(lines):
+            if time.spent:
+                break
+            if not left:
+                continue
             click.echo(line.text)
             benchmark.run_matrix(
                 line.runs,
@@ -83,15 +87,21 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
                 budget=time,
                 on_run=show_run,
             )
+    for line, left in _left(lines):
+        work = _FLOPS * sum(benchmark.outstanding_work(run, runs_dir) for run in left if run.is_network)
+        rest = f", about {work:.1e} FLOPs left" if work else ""
+        click.echo(f"{len(line.runs) - len(left)} of {len(line.runs)} done{rest}: {line.text}")
+
+
+def _left(lines: list[Line]) -> list[tuple[Line, list[Experiment]]]:
+    """Return each command with its runs that have no result yet; a folder of results is read once for all of them."""
+    from adelic import benchmark
+
     runs_of: dict[Path, list[Experiment]] = {}
     for line in lines:
         runs_of.setdefault(line.results, []).extend(line.runs)
     left_in = {folder: set(benchmark.outstanding(runs, folder)) for folder, runs in runs_of.items()}
-    for line in lines:
-        left = [run for run in line.runs if run in left_in[line.results]]
-        work = _FLOPS * sum(benchmark.outstanding_work(run, runs_dir) for run in left if run.is_network)
-        rest = f", about {work:.1e} FLOPs left" if work else ""
-        click.echo(f"{len(line.runs) - len(left)} of {len(line.runs)} done{rest}: {line.text}")
+    return [(line, [run for run in line.runs if run in left_in[line.results]]) for line in lines]
 
 
 def read_queue(path: Path) -> list[Line]:
