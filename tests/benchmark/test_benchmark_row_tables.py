@@ -309,7 +309,7 @@ def test_what_a_run_costs(result):
         recipe={"body": "graph", "epochs": 20},
         rows=train,
         flops=7_000,
-        command="adelic reproduce quiver-11  # at abc",
+        command="adelic train quiver  # at abc",
     )
     tokens = result(
         "quiver-11", embedding="learned", recipe={"epochs": 20}, rows=train, flops=90_000, command="adelic train"
@@ -321,7 +321,11 @@ def test_what_a_run_costs(result):
         "4.2e+08",
     )  # 11 vertices · 1,000 rows · 20 epochs; three times the forward pass
     assert theirs[2:5] == ("1,000", "2.4", "5.4e+09")  # 121 tokens and [CLS]
-    assert (ours[-1], theirs[-1]) == ("`adelic reproduce quiver-11` (at abc)", "`adelic train`")
+    command, comment = graph.todays_command().split("  # ")
+    assert command.startswith("adelic train quiver --")
+    assert "--body graph" in command  # the recipe says no such thing
+    assert (ours[-1], theirs[-1]) == (f"`{command}` ({comment})", "`adelic train`")
+    assert comment == "at abc"
 
 
 def test_another_body_is_not_compared_with_tokens(result):

@@ -23,7 +23,7 @@ from adelic.training.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingCon
 from adelic.training.kinds import check_text
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.nn_names import needs_vocabulary, unused_options
-from adelic.training.recipes import SEQUENCE, Recipe, complete, stored
+from adelic.training.recipes import SEQUENCE, Recipe, changed_words, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
 
 Model = EmbeddingConfig | Classical | SolverConfig
@@ -367,15 +367,14 @@ class Experiment:
         except AdelicError:  # the recipe is not a packaged one, or its file is gone
             return None
         parts = [*self.data.arguments(), "--embedding", model.name]
-        own, known = options(EmbeddingConfig), options(Recipe)
+        own = options(EmbeddingConfig)
         for field, value in model.options().items():
             if field not in without and (field in named or value != getattr(plain, field)):
                 parts += own[field].words(value)
         parts += ["--recipe", name, "--epochs", str(recipe.epochs)]
-        for field, described in known.items():
-            value = getattr(recipe, field)
-            if field != "epochs" and value != values.get(field, described.default):
-                parts += described.words(value)
+        for field, words in changed_words(vars(recipe), values).items():
+            if field != "epochs":
+                parts += words
         return [*parts, "--seed", str(self.seed)]
 
     def _search_arguments(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 import math
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -10,7 +11,7 @@ from typing import Any
 
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_fields, check_table, named, option, table_of
+from adelic.storage.options import check_fields, check_table, named, option, options, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.nn_names import names
 from adelic.training.renamed import with_todays_names
@@ -311,6 +312,22 @@ def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
         raise UnknownNameError.of("recipe", name, recipe_names())
     common = {key: value for key, value in _tables()[name].items() if key not in ("about", "rows")}
     return common | _tables()[name].get("rows", {}).get(row, {}), None
+
+
+def changed_words(settings: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return how the command line gives each setting of a recipe that is unlike those of a table, by its field.
+
+    What one of the two does not name has its default there.
+
+    >>> changed_words({"epochs": 5, "dropout": 0.1}, {"epochs": 30, "dropout": 0.1})
+    {'epochs': ['--epochs', '5']}
+    """
+    values = {field: settings.get(field, described.default) for field, described in options(Recipe).items()}
+    return {
+        field: described.words(values[field])
+        for field, described in options(Recipe).items()
+        if values[field] != table.get(field, described.default)
+    }
 
 
 def read_recipe_file(path: str | Path) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from adelic.training.kinds import (
 )
 from adelic.training.models import RandomSearch, Steps
 from adelic.training.predictions import Integers, unpack
-from adelic.training.recipes import Recipe, recipe_names, stored
+from adelic.training.recipes import Recipe, changed_words, recipe_names, stored
 from adelic.training.renamed import FIRST_NOTHING, with_todays_names
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
@@ -226,18 +226,16 @@ class Result:
     def todays_command(self) -> str:
         """Return the command line that repeats the run with today's program.
 
-        `command` is right at `commit`. Where a packaged recipe has changed since, this one also says what
-        the recipe said then.
+        `command` is right at `commit`. Where a packaged recipe has changed since, this one also says what the recipe
+        said then.
         """
         settings = self.configuration.get("recipe", {})
         if not self.command.startswith("adelic train ") or self.recipe not in recipe_names():
             return self.command
         command, mark, comment = self.command.partition("  # ")
         words, today = shlex.split(command), stored(self.recipe, self.row)[0]
-        for field, described in options(Recipe).items():
-            then = settings.get(field, described.default)
-            told = described.words(then)
-            if then != today.get(field, described.default) and told[0] not in words:
+        for told in changed_words(settings, today).values():
+            if told[0] not in words:
                 words += told
         return shlex.join(words) + mark + comment
 
