@@ -1,8 +1,8 @@
 """What the site needs beside mkdocs.yml: pages from the repository's root, and links that leave docs/.
 
-Pages link as a code host reads them: relative to their own file. In the site, a file outside docs/ is shown when it is
-an image and named by its path otherwise. A link to a file that does not exist is a warning, hence an error of the
-strict build.
+Pages link as a code host reads them: relative to their own file. A file outside docs/ that a page links to, such as a
+notebook, is copied into the site; a folder is named by its path. A link to a file that does not exist is a warning,
+hence an error of the strict build.
 """
 
 import logging
@@ -16,8 +16,11 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
 DOCS = PurePosixPath("docs")
-ROOT_PAGES = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md"}  # in the repository: in the site
-IMAGES = {".png", ".svg"}
+ROOT_PAGES = {  # in the repository: in the site
+    "README.md": "readme.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
 FENCED = re.compile(r"(^```.*?^```$)", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 
@@ -25,14 +28,14 @@ log = logging.getLogger("mkdocs.hooks.adelic")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages of the repository's root, and the images outside docs/ that pages show."""
+    """Add the pages of the repository's root, and the files outside docs/ that pages link to."""
     for source, page in ROOT_PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
     for file in list(files.documentation_pages()):
         for _, target in LINK.findall(file.content_string):
             path = _path(source_of(file), target)
-            if path is not None and path.suffix in IMAGES and not path.is_relative_to(DOCS) and (ROOT / path).exists():
-                files.append(File.generated(config, f"assets/{path}", abs_src_path=str(ROOT / path)))
+            if path is not None and _is_copied(path):
+                files.append(File.generated(config, _copy(path), abs_src_path=str(ROOT / path)))
     return files
 
 
@@ -59,6 +62,16 @@ def _path(source: PurePosixPath, target: str) -> PurePosixPath | None:
     return PurePosixPath(os.path.normpath(source.parent / name))
 
 
+def _is_copied(path: PurePosixPath) -> bool:
+    """Return whether the site has a copy of a file outside docs/."""
+    return not path.is_relative_to(DOCS) and str(path) not in ROOT_PAGES and (ROOT / path).is_file()
+
+
+def _copy(path: PurePosixPath) -> str:
+    """Return where in the site a file outside docs/ is; as text where its name does not say what it is."""
+    return f"assets/{path}" + ("" if path.suffix in {".ipynb", ".json", ".png", ".svg"} else ".txt")
+
+
 def _in_site(source: PurePosixPath, text: str, target: str) -> str:
     """Return a link as the site has it."""
     path = _path(source, target)
@@ -68,9 +81,9 @@ def _in_site(source: PurePosixPath, text: str, target: str) -> str:
         log.warning("%s links to %s, which does not exist", source, target)
     if str(path) in ROOT_PAGES:
         path = DOCS / ROOT_PAGES[str(path)]
-    elif path.suffix in IMAGES and not path.is_relative_to(DOCS):
-        path = DOCS / "assets" / path
-    elif not path.is_relative_to(DOCS) or path.suffix not in {".md", *IMAGES}:
+    elif _is_copied(path):
+        path = DOCS / _copy(path)
+    elif not path.is_relative_to(DOCS) or path.suffix not in {".md", ".svg"}:
         return f"`{path}`" if str(path).endswith(text.rstrip("/")) else f"{text} (`{path}`)"
     home = DOCS if str(source) in ROOT_PAGES else source.parent
     anchor = target[len(target.partition("#")[0]) :]

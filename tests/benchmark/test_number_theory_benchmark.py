@@ -122,7 +122,7 @@ def test_a_plan_is_run_in_parts(reproduced, plan_file):
     whole = read_plan(plan_file)
     assert len(finished(experiments(whole), folder / "results")) == 5
     files = {path.name for path in (folder / "report").iterdir()}
-    assert files == {"table.md", "gcd.svg", "divisors.svg"}
+    assert files == {"table.md", "gcd.svg", "learned.svg", "divisors.svg"}
 
 
 def test_the_table_says_what_the_results_do(reproduced, plan_file):
@@ -355,7 +355,7 @@ def test_the_page_is_that_of_the_results(tmp_path, gathered):
     made = write_report(show, whole, RESULTS, tmp_path / "report")
     for path in made[1:]:
         assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
-    assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg", "learning.svg"]
+    assert [path.name for path in made] == ["table.md", "gcd.svg", "learned.svg", "divisors.svg", "learning.svg"]
     shutil.copy(ROOT / "docs" / "number-theory.md", tmp_path / "report.md")
     write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == text

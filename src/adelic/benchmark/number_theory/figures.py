@@ -1,4 +1,4 @@
-"""The picture of greatest common divisors: how many are learned from how many pairs, and in how many seconds."""
+"""Pictures of greatest common divisors: how many are learned, from how many pairs, and in how many seconds."""
 
 from collections.abc import Sequence
 
@@ -60,6 +60,35 @@ def draw_gcd(curves: Sequence[Series]) -> bytes | None:
         bars.set_ylim(len(curves) - 0.5, -0.5)
         bars.set_xlim(0, 120)
         bars.set_xlabel("GCDs learned at the end")
+        return render(figure, "svg", transparent=True)
+
+
+def draw_learned(curves: Sequence[Series]) -> bytes | None:
+    """Return an SVG of bars: how many of the divisors 1 to 100 one network learns, by the embedding of its numbers.
+
+    Args:
+        curves: series with results; those with more examples than the others are left out.
+
+    >>> draw_learned([]) is None
+    True
+    """
+    if not curves:
+        return None
+    examples = min(series.examples for series in curves)
+    alike = [series for series in curves if series.examples == examples]
+    alike.sort(
+        key=lambda series: -sum(learned(result, "stratified") for result in series.results) / len(series.results)
+    )
+    colours = _colours(alike)
+    with mpl.rc_context(style(GREY)):
+        figure = Figure(figsize=(8, 0.7 + 0.36 * len(alike)), layout="constrained")
+        axes: Axes = figure.subplots()
+        for i, series in enumerate(alike):
+            _draw_bar(axes, i, series, colours[series.label])
+        axes.set_yticks(range(len(alike)), [series.label for series in alike])
+        axes.set_ylim(len(alike) - 0.5, -0.5)
+        axes.set_xlim(0, 105)
+        axes.set_xlabel(f"greatest common divisors learned, of 1 to 100, from {examples:,} pairs")
         return render(figure, "svg", transparent=True)
 
 

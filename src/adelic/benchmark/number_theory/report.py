@@ -7,7 +7,7 @@ import numpy as np
 from adelic.benchmark.drawn import Report, Series
 from adelic.benchmark.drawn.scores import constants, learned, least_class, rules
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
-from adelic.benchmark.number_theory.figures import draw_gcd
+from adelic.benchmark.number_theory.figures import draw_gcd, draw_learned
 from adelic.benchmark.number_theory.learning import draw_learning
 from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
 from adelic.benchmark.table import NONE, NOT_RUN, Table, mean_with_interval, percent
@@ -16,6 +16,15 @@ from adelic.training import Experiment, Result
 KINDS = ("AOE, places apart", "AOE, in a Transformer", "others")
 """The kinds of models that are compared, in the order of columns."""
 _FLAT = "adelic-flat"
+_ONE_TRANSFORMER = {
+    "AOE, one-hot digits",
+    "AOE, digits",
+    "base 10, a token a digit",
+    "residues modulo 25 primes, a token each",
+    "FoNE",
+    "xVal",
+}
+"""The embeddings of one Transformer that the README's picture compares: of AOE the best form and the paper's."""
 _DRAWN = {
     ("squarefree",),
     ("moebius",),
@@ -63,6 +72,7 @@ def show(series: list[Series]) -> Report:
         },
         {
             "gcd.svg": lambda: draw_gcd([one for one in divisors if one.results[0].history]),
+            "learned.svg": lambda: draw_learned([one for one in divisors if one.label in _ONE_TRANSFORMER]),
             "divisors.svg": lambda: draw_divisors(divisors),
             "learning.svg": lambda: draw_learning(_with_target(series)),
         },
