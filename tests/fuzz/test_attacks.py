@@ -143,7 +143,7 @@ def test_threads_notices_what_is_shared(failure, monkeypatch):
 
 
 def test_text_notices_another_number(failure, monkeypatch):
-    monkeypatch.setattr(number_commands, "_fraction_text", lambda _: "7")
+    monkeypatch.setattr(number_commands, "number_text", lambda _: "7")
     assert "read back as 7" in str(failure("text"))
 
 

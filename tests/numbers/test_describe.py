@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.numbers.describe import at_position, describe, integer_text, one_line
+from adelic.numbers.describe import at_position, describe, number_text, one_line
 
 
 @pytest.mark.long
@@ -19,13 +19,13 @@ def test_descriptions_are_one_short_line(value):
 
 @given(st.integers(-(10**40) + 1, 10**40 - 1))
 def test_small_integers_are_written_in_full(n):
-    assert describe(n) == integer_text(n) == str(n)
+    assert describe(n) == number_text(n) == str(n)
 
 
 def test_large_numbers_are_shortened():
     assert describe(-(10**5000)) == "-1000000…000 (5001 digits)"
     assert describe(Fraction(1, 10**5000)) == "1/1000000…000 (5001 digits)"
-    assert integer_text(-(10**5000)) == "-1" + "0" * 5000
+    assert number_text(-(10**5000)) == "-1" + "0" * 5000
     assert describe(True) == "True"
 
 

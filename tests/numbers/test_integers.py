@@ -1,5 +1,7 @@
 """Long integers: the same digits by python-flint, gmpy2 and Python's own integers, and by the definitions."""
 
+import math
+from decimal import Decimal
 from fractions import Fraction
 from math import gcd
 
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
+from adelic.data import from_table
 from adelic.numbers import hensel, integers, rationals
 
 
@@ -67,6 +70,33 @@ def test_text(integer):
         for character in text:
             expected = expected * 10 + int(character)
         assert found == expected
+
+
+def test_writing(integer):
+    for length in [*LENGTHS[1:], 10**4]:
+        n = int(integers.parse("9" + "".join(map(str, random_digits(length - 1, 10)))))
+        assert integers.text(n) == f"{Decimal(n):f}"
+        assert integers.text(-n) == f"{Decimal(-n):f}"
+        assert integers.text(10**length) == "1" + "0" * length
+    assert integers.text(0) == "0"
+
+
+def test_no_quadratic_divisor(monkeypatch):
+    """Of a long fraction read and encoded, Python's own divisor and quotients see the short numbers alone."""
+    pytest.importorskip("flint")
+    divisor = gcd
+
+    def short_gcd(*numbers):
+        assert max(map(abs, numbers)) < 10**4000
+        return divisor(*numbers)
+
+    text = "0." + "123456789" * 500
+    q = Fraction(Decimal(text))
+    monkeypatch.setattr(math, "gcd", short_gcd)
+    assert rationals.read([text, 1]).fraction(0) == q
+    assert AdeleSpace((3, 7), 4).encode([text, f"1/{3 * 10**4000 + 1}"]).shape == (2,)
+    table = from_table({"x": [text, *map(str, range(20))], "y": [0, 1, 0] * 7}, target="y")
+    assert q in table.vocabulary
 
 
 @pytest.mark.parametrize("p", [2, 3, 17])

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, DecodingError, DivisionByZeroError, EncodingError
 from adelic.numbers import rationals
-from adelic.numbers.describe import integer_text
+from adelic.numbers.columns.reading import read_column
+from adelic.numbers.describe import number_text
+from adelic.numbers.places.shape import objects
 
 torch = pytest.importorskip("torch")
+fmpz = pytest.importorskip("flint").fmpz
 
 INTEGER_DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 HALF = Fraction(1, 2)
@@ -55,7 +58,49 @@ def refuses(values, error, *parts, **options):
         assert part in message
 
 
+class Quotient(Fraction):
+    """A subclass of Fraction whose parts are whatever it is given."""
+
+    numerator = denominator = None
+
+    def __new__(cls, numerator, denominator):
+        return super().__new__(cls)
+
+    def __init__(self, numerator, denominator):
+        self.numerator, self.denominator = numerator, denominator
+
+
+class SlowDecimal(Decimal):
+    """A Decimal that no integer is made of by what takes quadratic time."""
+
+    def as_integer_ratio(self):
+        raise AssertionError("quadratic")
+
+    __int__ = as_integer_ratio
+
+
 class TestScalars:
+    @given(st.integers(), st.integers().filter(bool), st.sampled_from([int, np.int64, fmpz]))
+    def test_parts_of_other_rational_numbers(self, n, m, kind):
+        """They are brought to lowest terms, with a positive denominator, as numbers and as objects of a column."""
+        n, m = (n % 2**63, m % 2**63 or 1) if kind is np.int64 else (n, m)
+        value = Quotient(kind(n), kind(m))
+        assert read(value) == Fraction(n, m)
+        column = read_column(objects([value, None]), floats="error")
+        assert column.numbers.fraction(0) == Fraction(n, m)
+
+    @pytest.mark.parametrize(
+        "parts", [(1.5, 1), (1, 2.0), (True, 2), (torch.tensor(True), 2), (None, 1), (np.timedelta64(3), 2)]
+    )
+    def test_parts_that_are_no_integers(self, parts):
+        refuses(Quotient(*parts), EncodingError, "is not a pair (numerator, denominator) of integers")
+        refuses([parts], EncodingError, "is not a pair (numerator, denominator) of integers")
+        refuses([Quotient(3, 0)], DivisionByZeroError, "at position [0]: 3/0 has denominator zero")
+
+    @pytest.mark.parametrize("text", ["7" * 3000, "-0." + "3" * 3000, "12" * 1000 + "e-1500", "1" + "0" * 999 + "E+9"])
+    def test_long_decimals(self, text):
+        assert read(SlowDecimal(text)) == Fraction(Decimal(text))
+
     @given(st.fractions())
     def test_fractions_and_text(self, q):
         assert read(q) == q
@@ -77,7 +122,7 @@ class TestScalars:
 
     def test_integers_of_ten_thousand_digits(self):
         n = Random(0).randrange(10**9999, 10**10000)
-        text = integer_text(n)
+        text = number_text(n)
         assert len(text) == 10000
         assert read(n) == n
         assert read(text) == n

@@ -1,6 +1,7 @@
 """The parameters of a space, encoding, the tensor layout, and coordinates given from outside."""
 
 import copy
+import itertools
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -106,6 +107,9 @@ def test_ten_thousand_primes():
     assert len(str(caught.value)) < 200
     with pytest.raises(SpaceError, match=r"^10,001 primes are too many: .*; at most 10,000 are supported$"):
         AdeleSpace((*primes, 4), 1)
+    for endless in (range(10**9), itertools.count(2), itertools.repeat(2)):
+        with pytest.raises(SpaceError, match=r"^10,001 primes are too many"):
+            AdeleSpace(endless, 1)
     with pytest.raises(SpaceError, match=r"^1,000,000,000,000 primes are too many"):
         AdeleSpace.decimal(10**12)
 

@@ -16,7 +16,7 @@ from adelic.cli.options import INTEGERS, NAME, in_terms_of_options, refuse_optio
 from adelic.errors import AdelicError, DecodingError, DivisionByZeroError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
-from adelic.numbers.describe import describe, integer_text, shortened
+from adelic.numbers.describe import describe, number_text, shortened
 from adelic.numbers.expansion import expansion_text, parse_expansion
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
@@ -79,7 +79,7 @@ def encode(
     for i, number in enumerate(numbers):
         click.echo(number)
         if floats:
-            click.echo(f"  as    {_fraction_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
+            click.echo(f"  as    {number_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
         click.echo(f"  real  {reals[i]}")
         for j, p in enumerate(space.primes):
             click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
@@ -108,12 +108,6 @@ def _real_text(number: Fraction, value: float) -> str:
         return repr(value)
     with localcontext(prec=_REAL_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():e}"
-
-
-def _fraction_text(q: Fraction) -> str:
-    """Return n or n/m with all digits."""
-    n = integer_text(q.numerator)
-    return n if q.denominator == 1 else f"{n}/{integer_text(q.denominator)}"
 
 
 def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
@@ -160,7 +154,7 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
     """
     adeles = _read_coordinates(coordinates) if coordinates else _read_json(file or sys.stdin)
     for q in adeles.reshape(-1).decode():
-        click.echo(_fraction_text(q))
+        click.echo(number_text(q))
 
 
 def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:

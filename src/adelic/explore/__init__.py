@@ -91,7 +91,7 @@ def _fitting_space(
             "the page shows one number of digits for all primes; precision=16, not digits by prime"
         )
     # First as asked for: what is wrong with the primes or the precision comes before what the numbers need.
-    space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
+    space = AdeleSpace(primes, precision, fractional_digits or 0)  # type: ignore[arg-type]  # any sequence will do
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
     if max(space.primes) >= MAX_PRIME:

@@ -159,7 +159,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         made = cls(**chosen | options)
         if show:
             names = dict.fromkeys(of_space, "space") | {"features": "form", "handle_missing": "missing"}
-            used = AdeleSpace(tuple(made.primes), made.precision, made.fractional_digits)
+            used = AdeleSpace(made.primes, made.precision, made.fractional_digits)  # type: ignore[arg-type]
             gaps = {"indicator": "a feature of its own", "error": NO_GAPS}
             missing = gaps.get(made.handle_missing, made.handle_missing)
             given = [names.get(name, name) for name in options]

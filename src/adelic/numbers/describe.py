@@ -1,9 +1,10 @@
 """Short texts of numbers and positions for error messages and displays."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, SupportsInt
+
+from adelic.numbers import integers
 
 _SHOWN_DIGITS = 40
 _LONGEST_WORD = 300  # paths of files are shown as they are
@@ -50,27 +51,20 @@ def one_line(text: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 2 :]}"
 
 
-def integer_text(n: int) -> str:
-    """Return all decimal digits of an integer of any size (str() stops at 4,300)."""
-    return f"{Decimal(n):f}"
-
-
 def number_text(q: int | Fraction) -> str:
     """Return all decimal digits of a number, and of its denominator.
 
     >>> number_text(Fraction(-1, 2)), number_text(3), len(number_text(Fraction(10**5000)))
     ('-1/2', '3', 5001)
     """
-    n = integer_text(q.numerator)
-    return n if q.denominator == 1 else f"{n}/{integer_text(q.denominator)}"
+    n = integers.text(q.numerator)
+    return n if q.denominator == 1 else f"{n}/{integers.text(q.denominator)}"
 
 
 def _describe_integer(n: int) -> str:
-    digits = Decimal(n).adjusted() + 1
-    if digits <= _SHOWN_DIGITS:
-        return str(n)
-    text = integer_text(abs(n))
-    return f"{'-' if n < 0 else ''}{text[:7]}…{text[-3:]} ({digits} digits)"
+    text = integers.text(abs(n))
+    sign = "-" if n < 0 else ""
+    return f"{sign}{text}" if len(text) <= _SHOWN_DIGITS else f"{sign}{text[:7]}…{text[-3:]} ({len(text)} digits)"
 
 
 def at_position(position: Sequence[SupportsInt]) -> str:

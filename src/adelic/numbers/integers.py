@@ -5,6 +5,8 @@ python-flint does those fastest, gmpy2 comes next, and Python's own integers do 
 division is quadratic, with a small constant). The results are the same Python integers whichever is installed.
 """
 
+from decimal import MAX_EMAX, MAX_PREC, Decimal, localcontext
+from fractions import Fraction
 from functools import cache
 from math import gcd
 from typing import Any
@@ -41,6 +43,34 @@ def parse(digits: str) -> int:
     integer = long_integer()
     pieces = [integer(int(digits[max(end - SHORT, 0) : end])) for end in range(len(digits), 0, -SHORT)]
     return int(_combined(pieces, integer(10) ** SHORT))
+
+
+def text(n: int) -> str:
+    """Return all decimal digits of an integer, where str() takes quadratic time and stops at 4,300.
+
+    >>> text(-(10**5000) - 7)[-3:], len(text(10**5000))
+    ('007', 5001)
+    """
+    if n.bit_length() <= SHORT:
+        return str(n)
+    integer = long_integer()
+    if integer is not int:
+        return str(integer(n))
+    raw = abs(n).to_bytes(n.bit_length() // 8 + 1, "little")
+    pieces = [Decimal(int.from_bytes(raw[at : at + SHORT], "little")) for at in range(0, len(raw), SHORT)]
+    with localcontext(prec=MAX_PREC, Emax=MAX_EMAX):  # Decimal multiplies long numbers in less than quadratic time
+        return f"{'-' if n < 0 else ''}{_combined(pieces, Decimal(256) ** SHORT):f}"
+
+
+def fraction(n: int, m: int) -> Fraction:
+    """Return n/m for n and m in lowest terms, m positive: Fraction(n, m) looks for a divisor, in quadratic time.
+
+    >>> fraction(7, 10**5000) == Fraction(7, 10**5000)
+    True
+    """
+    found = Fraction(n)
+    found._denominator = m  # type: ignore[attr-defined]  # the one way that all versions of Python have
+    return found
 
 
 def greatest_common_divisor(a: int, b: int) -> int:

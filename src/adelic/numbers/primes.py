@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.numbers import integers
+
 _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 _PROVEN = (
     2047, 1373653, 25326001, 3215031751, 2152302898747, 3474749660383, 341550071728321, 341550071728321,
@@ -107,6 +109,9 @@ def valuation(n: int, p: int) -> int:
     """
     if n == 0:
         raise ValueError("0 is divisible by every power of p: its valuation is infinite")
+    if isinstance(n, int) and n.bit_length() > 4 * integers.SHORT:
+        integer = integers.long_integer()
+        n, p = integer(n), integer(p)
     if n % p:
         return 0
     k = 2 * valuation(n, p * p)  # by squares, so that numbers of thousands of digits take few divisions

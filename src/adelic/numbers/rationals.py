@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from math import inf
 from numbers import Rational
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ class Rationals:
 
     def fraction(self, index: int) -> Fraction:
         """Return one number by its flat index."""
-        return Fraction(int(self.numerators[index]), int(self.denominators[index]))
+        n, m = int(self.numerators[index]), int(self.denominators[index])
+        return Fraction(n, m) if self.is_small else integers.fraction(n, m)
 
 
 def blocks(size: int) -> Iterator[slice]:
@@ -300,16 +302,18 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         raise EncodingError(f"{describe(value)} is a span of time, not a number")
     if isinstance(value, (int, np.integer)):
         return int(value), 1
-    if isinstance(value, Fraction):
+    if type(value) is Fraction:  # not of a class of one's own, whose parts may be anything
         return value.numerator, value.denominator
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
+        sign, digits, exponent = value.as_tuple()
         # Long by its exponent it would fill the memory; long because its digits are written out, it may be read.
-        is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
-        if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
+        if value and min(abs(value.adjusted()), abs(int(exponent))) > _MAX_EXPONENT:
             raise _exponent_error(value)
-        return value.as_integer_ratio()
+        if len(digits) <= integers.SHORT:
+            return value.as_integer_ratio()
+        return _scaled(_parse_integer("".join(map(str, digits))) * (-1 if sign else 1), int(exponent))
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
             raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
@@ -319,7 +323,7 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
     if isinstance(value, tuple) and len(value) == 2:
         return _parse_pair(*value)
     if isinstance(value, Rational):  # of sympy, gmpy2 and others, which register their types
-        return int(value.numerator), int(value.denominator)
+        return _parse_pair(value.numerator, value.denominator)
     if is_flint(value):
         return (int(value), 1) if type(value).__name__ == "fmpz" else (int(value.p), int(value.q))
     raise EncodingError(
@@ -360,6 +364,11 @@ def _parse_text(text: str) -> tuple[int, int]:
     power = int(size or 0) * (-1 if (exponent or "").startswith("-") else 1) - len(decimals)
     if denominator:
         return _parse_pair(numerator, _parse_integer(denominator))
+    return _scaled(numerator, power)
+
+
+def _scaled(numerator: int, power: int) -> tuple[int, int]:
+    """Return numerator · 10^power in lowest terms."""
     return _parse_pair(numerator * 10 ** max(power, 0), 10 ** max(-power, 0))
 
 
@@ -367,16 +376,27 @@ def _parse_integer(digits: str) -> int:
     return integers.parse(digits.replace("_", ""))
 
 
+def _integer(value: Any) -> int | None:
+    """Return an integer of any library, also of those whose type is no int; None of a bool, an array and all else."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
 def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
-    for part in (numerator, denominator):
-        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)):
-            raise EncodingError(
-                f"({describe(numerator)}, {describe(denominator)}) is not a pair (numerator, denominator) of integers; "
-                "nested sequences are written as lists"
-            )
-    if denominator == 0:
-        raise DivisionByZeroError(f"{describe(int(numerator))}/0 has denominator zero")
-    n, m = int(numerator), int(denominator)
+    n, m = _integer(numerator), _integer(denominator)
+    if n is None or m is None:
+        raise EncodingError(
+            f"({describe(numerator)}, {describe(denominator)}) is not a pair (numerator, denominator) of integers; "
+            "nested sequences are written as lists"
+        )
+    if m == 0:
+        raise DivisionByZeroError(f"{describe(n)}/0 has denominator zero")
     divisor = integers.greatest_common_divisor(n, m) * (1 if m > 0 else -1)
     return n // divisor, m // divisor
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, EncodingError, SpaceError
-from adelic.numbers import rationals
+from adelic.numbers import integers, rationals
 from adelic.numbers.algebraic.space import AlgebraicSpace
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import check_float32, measured, number_array, read_digits, write_real_row
@@ -196,8 +195,9 @@ class AdeleSpace:
 
     def _is_inside(self, n: int, m: int) -> bool:
         """Return whether n/m lies inside the decoding bound."""
-        scaled = Fraction(n * self._scale, m)
-        return 2 * abs(scaled.numerator) * scaled.denominator < self._scale * self.decoding_bound
+        n, bound = n * self._scale, self._scale * self.decoding_bound
+        divisor = integers.greatest_common_divisor(n, m)
+        return 2 * abs(n) * m < bound * divisor**2
 
     @property
     def window(self) -> Window:

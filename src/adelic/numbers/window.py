@@ -1,6 +1,7 @@
 """The window of digits that every number of a space has at each prime: its parameters, checked."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -120,7 +121,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     if isinstance(precision, Mapping) and primes is DEFAULT_PRIMES:  # this very tuple: none were given
         primes = tuple(precision)
     try:
-        given = tuple(primes)
+        given = tuple(islice(primes, MOST_PRIMES + 1))  # of what may be endless
     except TypeError:
         raise SpaceError(f"primes={describe(primes)} is not a sequence of primes, such as {DEFAULT_PRIMES}") from None
     primes = tuple(checked_integer("a prime", p) for p in given)

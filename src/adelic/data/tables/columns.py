@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,7 @@ class Coded:
         code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
         return self.where(int(np.argmax(self.codes == code)))
 
+    @cached_property
     def numbers(self) -> list[Fraction] | None:
         """Return the values as numbers; None unless all are numbers."""
         return _numbers(self.values)

@@ -5,12 +5,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from adelic.data.tables.columns import columns_of
 from adelic.errors import ConfigurationError, StorageError, needs_extra
+from adelic.numbers import integers
 from adelic.storage.files import storage_errors
 
 READABLE = "name a file that exists and is readable"
@@ -173,8 +173,8 @@ def _read_json_lines(path: Path) -> FileColumns:
     return FileColumns(found, [number for number, _ in lines])
 
 
-def _whole(text: str) -> Any:
-    return int(text) if len(text) < 4000 else Fraction(Decimal(text))  # Python's own bound on digits is 4300
+def _whole(text: str) -> int:
+    return integers.parse(text.lstrip("-")) * (-1 if text.startswith("-") else 1)  # int() stops at 4,300 digits
 
 
 def _read_parquet(path: Path) -> FileColumns:

@@ -18,7 +18,8 @@ from adelic.data.tables.columns import Coded, columns_of, in_row, is_missing
 from adelic.data.tables.files import FileColumns
 from adelic.data.tables.targets import ANSWERS, targets_of
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.numbers.describe import describe, integer_text
+from adelic.numbers.describe import describe, number_text
+from adelic.numbers.places.real import nearest_float
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 
@@ -237,9 +238,7 @@ def _dataset(
 def _notation(vocabulary: Sequence[int | Fraction]) -> str:
     """Return repr() of a tuple of numbers, of any length: that of Python stops at 4,300 digits."""
     texts = [
-        integer_text(q)
-        if isinstance(q, int)
-        else f"Fraction({integer_text(q.numerator)}, {integer_text(q.denominator)})"
+        number_text(q) if isinstance(q, int) else f"Fraction({number_text(q.numerator)}, {number_text(q.denominator)})"
         for q in vocabulary
     ]
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
@@ -315,7 +314,7 @@ def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
     "column 'b' has 1/2 in row 1 (counted from 0)"
     """
     for column in _coded(frame, columns):
-        found = column.numbers() or []
+        found = column.numbers or []
         if number in found:
             place = column.first(column.values[found.index(Fraction(number))])
             return f"column {column.name!r} has {describe(number)} in {place}"
@@ -326,7 +325,7 @@ def _numbers(columns: Sequence[Coded], *, remedy: str) -> list[list[Fraction]]:
     """Return the different numbers of each column; a value that is none is an error with a remedy."""
     numbers: list[list[Fraction]] = []
     for column in columns:
-        found = column.numbers()
+        found = column.numbers
         if found is None:
             value = column.first_that_is_no_number()
             raise ConfigurationError(
@@ -339,10 +338,11 @@ def _numbers(columns: Sequence[Coded], *, remedy: str) -> list[list[Fraction]]:
 
 def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
     """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
-    others = ",".join(column.name for column in columns if column.numbers() is not None)
+    others = ",".join(column.name for column in columns if column.numbers is not None)
     leave = f"leave the column out (columns={others}), or " if others else ""
     numbers = _numbers(columns, remedy=f"{leave}write numbers for its values")
-    vocabulary = sorted(set().union(*numbers))
+    # By floats first: to compare two long fractions takes two long products.
+    vocabulary = sorted(set().union(*numbers), key=lambda q: (nearest_float(q.numerator, q.denominator), q))
     if len(vocabulary) > MOST_NUMBERS:
         raise ConfigurationError(
             f"the columns have {len(vocabulary):,} different numbers; at most {MOST_NUMBERS:,} are possible: round "

@@ -3,6 +3,7 @@
 import math
 import warnings
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from adelic.data.tables.columns import Coded
 from adelic.errors import ConfigurationError
-from adelic.numbers.describe import describe, integer_text
+from adelic.numbers.describe import describe, number_text
 
 ANSWERS = ("classes", "number")
 """What a target can be."""
@@ -31,7 +32,7 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
     ([1, 0, 1], ('a', 'b'))
     """
     column.refuse_spellings_of_no_value()
-    numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers()
+    numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers
     whole = numbers is not None and all(map(_is_whole, numbers))
     is_chosen = answer is not None
     if answer is None:
@@ -56,7 +57,7 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
 def _text(value: Any) -> str:
     """Return a value as the table writes it; of whole numbers all digits, where str() stops at 4,300."""
     is_whole = isinstance(value, int | np.integer | Fraction) and not isinstance(value, bool) and value.denominator == 1
-    return integer_text(int(value)) if is_whole else str(value)
+    return number_text(int(value)) if is_whole else str(value)
 
 
 def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
@@ -83,9 +84,9 @@ def _not_whole(column: Coded, numbers: list[Fraction] | None) -> ConfigurationEr
         bad, remedy = column.first_that_is_no_number(), classes
     else:
         bad = next(value for value, q in zip(column.values, numbers, strict=True) if not _is_whole(q))
-        common = math.lcm(*(q.denominator for q in numbers))
+        common = reduce(lambda lcm, q: min(math.lcm(lcm, q.denominator), _BOUND), numbers, 1)
         remedy = f"divide or round the column, or {classes}"
-        if max(abs(q) for q in numbers) * common < _BOUND:
+        if common < _BOUND and max(abs(q) for q in numbers) * common < _BOUND:
             power = next((10**k for k in range(1, 19) if 10**k % common == 0), None)
             fits = power is not None and max(abs(q) for q in numbers) * power < _BOUND
             remedy = f"multiply the column by {power if fits else common:,}, or {classes}"

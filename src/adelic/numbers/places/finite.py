@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -205,10 +206,9 @@ def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> 
 
 def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
     position = np.unravel_index(i, r.shape)
-    rest = int(r.denominators[i])
-    for p in (2, 5):
-        rest //= p ** valuation(rest, p)
-    decimals = ", and AdeleSpace.decimal() holds every decimal" if rest == 1 else ""
+    m = int(r.denominators[i])
+    is_decimal = m == prod(p ** valuation(m, p) for p in (2, 5))
+    decimals = ", and AdeleSpace.decimal() holds every decimal" if is_decimal else ""
     return PrecisionError(
         f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, "
         f"below the window of fractional_digits={window.fractional_digits}; "

@@ -33,7 +33,7 @@ def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealP
     if rationals.is_small:
         denominator = np.broadcast_to(1.0, n.shape) if rationals.is_integral else m.astype(np.float64)
     else:
-        denominator = np.array([_nearest_float(b, 1) for b in m], dtype=np.float64)
+        denominator = np.array([nearest_float(b, 1) for b in m], dtype=np.float64)
     radius = np.empty(n.shape)
     for block in blocks(len(n)):
         size = np.abs(centre[block])
@@ -71,7 +71,7 @@ def nearest_floats(rationals: Rationals) -> Floats:
     """Return the nearest float64 of each number, ±inf beyond float64."""
     n, m = rationals.numerators, rationals.denominators
     if not rationals.is_small:
-        return np.array([_nearest_float(int(a), int(b)) for a, b in zip(n, m, strict=True)], dtype=np.float64)
+        return np.array([nearest_float(int(a), int(b)) for a, b in zip(n, m, strict=True)], dtype=np.float64)
     value = n.astype(np.float64)
     if rationals.is_integral:
         return value
@@ -81,12 +81,16 @@ def nearest_floats(rationals: Rationals) -> Floats:
         inexact = (np.abs(numerator) >= EXACT) & (m[block] != 1) | (denominator >= EXACT)
         numerator /= denominator
         for i in np.flatnonzero(inexact) + block.start:
-            value[i] = _nearest_float(int(n[i]), int(m[i]))
+            value[i] = nearest_float(int(n[i]), int(m[i]))
     return value
 
 
-def _nearest_float(n: int, m: int) -> float:
-    """Return n/m correctly rounded, ±inf beyond float64."""
+def nearest_float(n: int, m: int) -> float:
+    """Return n/m correctly rounded, ±inf beyond float64.
+
+    >>> nearest_float(1, 4), nearest_float(-(10**400), 3)
+    (0.25, -inf)
+    """
     try:
         return n / m
     except OverflowError:
