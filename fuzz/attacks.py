@@ -35,6 +35,7 @@ ATTACKS = {
     "commands": "targets.commands",
     "pages": "targets.pages",
     "files": "targets.files",
+    "labels": "targets.labels",
     "published": "targets.published",
     "determinism": "targets.runs",
     "kills": "targets.kills",

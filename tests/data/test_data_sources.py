@@ -36,6 +36,14 @@ def test_a_table_by_its_file(table):
     assert data.provenance["task"] == "mine"
 
 
+def test_a_target_is_no_path_in_a_label(table):
+    labels = [TableData(str(table), target).label for target in ("../../x", "price/kg", "price-kg", "价" * 90)]
+    assert labels[2] == "mine-price-kg"
+    assert labels[1].startswith("mine-price-kg-")
+    assert all(Path(label).name == label for label in labels)
+    assert all(len(label.encode()) < 250 for label in labels)
+
+
 @pytest.mark.parametrize("options", [{}, {"columns": ("a",)}, {"split": "kind", "answer": "number", "groups": "b"}])
 def test_files_of_configurations_hold_them(table, options):
     for data in (TableData(str(table), "kind", **options), TaskData("schubert", 4, "corrected", "orbits")):

@@ -29,6 +29,7 @@ FEW = {
     "commands": 12,
     "pages": 3,
     "files": 6,
+    "labels": 4,
     "published": 3,
     "determinism": 1,
 }
@@ -41,6 +42,7 @@ MANY = {
     "commands": 1000,
     "pages": 60,
     "files": 200,
+    "labels": 200,
     "published": 200,
     "determinism": 10,
     "kills": 8,
@@ -167,6 +169,12 @@ def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
     monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
     monkeypatch.setattr(importlib.import_module("adelic.training.folders.files"), "check_sum", lambda *_: None)
     assert "without an error" in str(failure("files"))
+
+
+def test_labels_notice_a_path(failure, monkeypatch):
+    monkeypatch.setattr("adelic.data.sources.file_name", lambda text: text)
+    monkeypatch.setattr("adelic.training.experiment.file_name", lambda text, end: text + end)
+    assert "file names lack" in str(failure("labels"))
 
 
 def test_published_notices_a_raw_exception(failure, monkeypatch):

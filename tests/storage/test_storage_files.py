@@ -8,10 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adelic.errors import RunBusyError, StorageError
 from adelic.storage import files
-from adelic.storage.files import atomic_write, cache_folder, read_bytes, sole_user, taking_turns
+from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user, taking_turns
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -19,6 +21,36 @@ pytestmark = pytest.mark.usefixtures("cache")
 def names(folder):
     """The names of what a folder holds."""
     return sorted(path.name for path in folder.iterdir())
+
+
+HOSTILE = st.text(st.one_of(st.sampled_from('/\\<>:"|?* .-\0\n~'), st.characters()), max_size=120)
+
+
+@given(HOSTILE, HOSTILE)
+def test_names_are_of_one_file_each(one, other):
+    found = file_name(f"t-{one}", "-0"), file_name(f"t-{other}", "-0")
+    assert (one == other) == (found[0] == found[1])
+    for name in found:
+        assert not set('/\\<>:"|?*\0\n') & set(name)
+        assert len(name.encode()) <= 220
+        assert name.endswith("-0")
+
+
+@pytest.mark.parametrize(
+    "text", ["..", ".", "-x", " x", "x ", "x.", ".x", "con", "NUL.txt", "..con.con", "价" * 90, "\ud800"]
+)
+def test_what_is_no_name_on_every_system_is_changed(text):
+    name = file_name(text)
+    assert name != text
+    assert name[0] not in ".- "
+    assert name[-1] not in " ."
+    assert name.split(".")[0].lower() not in ("con", "nul")
+    assert len(name.encode()) <= 220
+
+
+@pytest.mark.parametrize("name", ["schubert-4", "mine-Preis (€)", "a=b,c~1", "console", "x.y", "été" * 20])
+def test_ordinary_names_stay(name):
+    assert file_name(name, "-seed0") == f"{name}-seed0"
 
 
 def fail_with(number):

@@ -26,7 +26,7 @@ from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import NOT_RUN, Table, to_markdown
 from adelic.errors import ConfigurationError
-from adelic.storage.files import atomic_write, check_writable, storage_errors
+from adelic.storage.files import atomic_write, check_writable, file_name, storage_errors
 from adelic.storage.version import VERSION
 
 TABLES = (
@@ -199,7 +199,9 @@ def figures(summaries: list[Summary]) -> dict[str, str]:
     for row in row_sections(comparisons(summaries)):
         parts |= {f"{row.title} rows": row.efficiency, f"{row.title} cost": row.cost, f"{row.title} curves": row.curves}
     svgs = {re.sub(r"\W+", "-", name).strip("-"): part.svg for name, part in parts.items() if part.svg}
-    return {f"{name}.svg": svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()}
+    return {
+        file_name(name, ".svg"): svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from adelic.cli.outputs import check_output
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
-from adelic.storage.files import atomic_write, check_writable
+from adelic.storage.files import atomic_write, check_writable, file_name
 from adelic.training import dimensions as space
 from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic.training.experiment import Experiment
@@ -119,7 +119,7 @@ def tune(
         search = space.default_search(config.model, fixed={*fixed, *defined})
     dimensions = space.check_search(search, config.model, fixed=fixed)
     plan = space.Search(config=config, dimensions=dimensions, pruning=pruning)
-    path = output or Path("recipes") / f"{_row_of(config)}-{_name_of(config, given)}.toml"
+    path = output or Path("recipes") / file_name(f"{_row_of(config)}-{_name_of(config, given)}", ".toml")
     check_output(path, ".toml")
     tuning.check_output(path, plan)
     if picture is not None:

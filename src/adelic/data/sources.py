@@ -21,6 +21,7 @@ from adelic.data.tables.making import place_of
 from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
+from adelic.storage.files import file_name
 from adelic.storage.options import check_fields, option, options
 
 
@@ -110,7 +111,7 @@ class TaskData(_Data):
     def label(self) -> str:
         """Return the row with its edition and split, where they are not the published ones, and its options."""
         special = [name for name in (self.edition, self.split) if name != "published"]
-        return "-".join([self.row, *special, *_in_label(self.task_options)])
+        return file_name("-".join([self.row, *special, *_in_label(self.task_options)]))
 
     space = None
     _always_said = "n"
@@ -226,8 +227,8 @@ class TableData(_Data):
 
     @property
     def label(self) -> str:
-        """Return the table's name and what is predicted."""
-        return f"{self.task}-{self.target}"
+        """Return the table's name and what is predicted, as a part of file names."""
+        return file_name(f"{self.task}-{self.target}")
 
     def load(self, seed: int) -> Dataset:
         """Return the data."""
@@ -338,7 +339,7 @@ class DrawnData(_Data):
     @property
     def label(self) -> str:
         """Return the row with the options, as a part of file names."""
-        return "-".join([self.row, *_in_label(self.task_options)])
+        return file_name("-".join([self.row, *_in_label(self.task_options)]))
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""

@@ -27,6 +27,11 @@ except ImportError:  # Windows
 Content = bytes | str | Callable[[BinaryIO], object]
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
+# What separates folders, what Windows takes in no name, controls, line separators, and what is not UTF-8.
+_NOT_IN_NAMES = re.compile(r'[/\\<>:"|?*\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+# Hidden, an option or a link to a folder; cut by Windows; or a device of Windows, whatever its ending.
+_NOT_AT_ENDS = re.compile(r"^([\s.-]|(con|prn|aux|nul|com\d|lpt\d)(?=\.|$))+|[\s.]+$", re.IGNORECASE)
+_LONGEST_NAME = 220  # of the 255 bytes that file systems take; the rest is for what callers put behind
 
 
 def cache_folder() -> Path:
@@ -197,6 +202,24 @@ def _keep_mode(descriptor: int, before: os.stat_result) -> None:
     with suppress(OSError):
         os.fchown(descriptor, before.st_uid, before.st_gid)
     os.fchmod(descriptor, before.st_mode & 0o777)
+
+
+def file_name(text: str, end: str = "") -> str:
+    """Return the name of one file, on every system, that a text and an end of plain characters make.
+
+    It is the text itself, followed by the end, where that is such a name of at most 220 bytes. Otherwise what does not
+    fit is replaced or cut, and a digest of the text stands before the end, so that different texts have different
+    names.
+
+    >>> file_name("mine-price", "-seed0"), file_name("mine-../../price/kg", "-seed0")
+    ('mine-price-seed0', 'mine-..-..-price-kg-...-seed0')
+    """
+    name = _NOT_AT_ENDS.sub("", _NOT_IN_NAMES.sub("-", text))
+    if name == text and len((text + end).encode()) <= _LONGEST_NAME:
+        return text + end
+    end = f"-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}{end}"
+    room = _LONGEST_NAME - len(end.encode())
+    return f"{name.encode()[:room].decode(errors='ignore') or 'data'}{end}"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.describe import shortened
 from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
+from adelic.storage.files import file_name
 from adelic.storage.options import Option, check_fields, option, options
 from adelic.training.embedding import EmbeddingConfig, check_owner
 from adelic.training.experiment import Experiment, Model
@@ -282,7 +283,7 @@ class Search:
         config, model = self.config, self.config.model
         recipe = Path(config.recipe.name).stem
         name = model.name if config.is_network else model.label
-        return f"{config.data.label}-{name}-{recipe}-seed{config.seed}-{digest}"
+        return file_name(f"{config.data.label}-{name}-{recipe}", f"-seed{config.seed}-{digest}")
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search; if none can, a sentence that says so."""

@@ -16,7 +16,7 @@ from typing import Any
 from adelic.data.protocol import View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
-from adelic.storage.files import read_bytes
+from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, option, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
@@ -295,13 +295,13 @@ class Experiment:
 
     @property
     def search_label(self) -> str:
-        """Return the name of the search, which all seeds share; a digest at its end makes it unique."""
+        """Return the name of the search, which all seeds share; a digest at its end makes it unique, as in `label`."""
         everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
-        return f"{self.data.label}-{self.model.label}-search-{_digest(everything)}"
+        return file_name(f"{self.data.label}-{self.model.label}", f"-search-{_digest(everything)}")
 
     @property
     def label(self) -> str:
-        """Return the name of the run; a digest of all fields in it makes it unique.
+        """Return the name of the run, which is one of a folder; a digest of all fields in it makes it unique.
 
         >>> data = TaskData("schubert", 4)
         >>> Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch(), seed=3).label
@@ -309,10 +309,11 @@ class Experiment:
         """
         if isinstance(self.model, Classical):
             return f"{self.search_label}-seed{self.seed}"
+        name = f"{self.data.label}-{self.model.label}"
         if self.is_solver:
-            return f"{self.data.label}-{self.model.label}-seed{self.seed}-{_digest(self.as_dict())}"
+            return file_name(name, f"-seed{self.seed}-{_digest(self.as_dict())}")
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
-        return f"{self.data.label}-{self.model.label}-{recipe}-seed{self.seed}-{_digest(first_form(self.as_dict()))}"
+        return file_name(f"{name}-{recipe}", f"-seed{self.seed}-{_digest(first_form(self.as_dict()))}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml; of a search also the values from which options are drawn."""
