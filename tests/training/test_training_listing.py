@@ -6,9 +6,11 @@ import time
 
 import pytest
 
-from adelic.errors import ConfigurationError, Interrupted, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, StorageError, UnknownNameError
+from adelic.storage.files import sole_user
 from adelic.training import find_run, list_runs, read_result, run
 from adelic.training.folders.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
+from adelic.training.runs.folder import describe
 
 
 def tree(folder):
@@ -171,6 +173,43 @@ def test_prune_a_run(runs):
     prune(found, whole=True)
     assert not (runs / "a").exists()
     assert tree(runs) == {p: content for p, content in before.items() if p.parent != runs / "a"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing is held there")
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_run_that_is_trained_is_not_pruned(runs, whole):
+    """However old its files look: a stopped process writes none, and a clock may jump."""
+    before, listed = tree(runs), summary(runs / "b")
+    with sole_user(runs / "b"), pytest.raises(RunBusyError, match="another process is at work"):
+        prune(listed, whole=whole)
+    (runs / "b" / "metrics.jsonl").touch()
+    with pytest.raises(RunBusyError, match="has changed since it was listed"):
+        prune(listed, whole=whole)
+    assert tree(runs) == before
+
+
+def test_a_run_whose_folder_is_deleted_has_its_configuration_in_the_end(tiny_config, tmp_path):
+    def delete(done, total, text):
+        if done == 1:
+            shutil.rmtree(tmp_path / "run")
+
+    config = tiny_config()
+    result = run(config, tmp_path / "run", device="cpu", tick=delete)
+    assert run(config, tmp_path / "run", device="cpu") == result
+    assert summary(tmp_path / "run").state == "finished"
+
+
+def test_a_run_does_not_finish_in_the_folder_of_another(tiny_config, tmp_path):
+    config, other = tiny_config(), tiny_config(seed=9)
+
+    def replace(done, total, text):
+        if done == 1:
+            shutil.rmtree(tmp_path / "run")
+            describe(other, tmp_path / "run")
+
+    with pytest.raises(RunFolderError, match="holds a run of another configuration: seed is 9"):
+        run(config, tmp_path / "run", device="cpu", tick=replace)
+    assert not (tmp_path / "run" / "DONE").exists()
 
 
 def test_prune_leaves_what_is_not_the_runs(runs):

@@ -11,7 +11,7 @@ import click
 
 from adelic.cli.options import PATH, SuggestingGroup, plain, runs_option
 from adelic.cli.tables import print_table, say
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, RunBusyError
 from adelic.training.experiment import flatten
 
 if TYPE_CHECKING:
@@ -265,7 +265,11 @@ def prune(
         if not (size or folders):
             continue
         if yes:
-            listing.prune(run, whole=folders)
+            try:
+                listing.prune(run, whole=folders)
+            except RunBusyError as error:
+                click.echo(f"left alone: {plain(str(error))}")
+                continue
         part = "run" if folders else "checkpoint of"
         click.echo(
             f"{'deleted' if yes else 'would delete'} {part} {plain(str(run.folder))} ({_state(run)}, {_size(size)})"
@@ -300,7 +304,11 @@ def _prune_search(
             click.echo(f"left alone, {why}: {where}")
         return None
     if yes:
-        delete_search(search)
+        try:
+            delete_search(search)
+        except RunBusyError as error:
+            click.echo(f"left alone: {plain(str(error))}")
+            return None
     click.echo(f"{'deleted' if yes else 'would delete'} search {where} ({search.state}, {_size(search.size)})")
     return search.size
 

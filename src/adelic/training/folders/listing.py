@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from adelic.data.sources import row_of
-from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, RunBusyError, RunFolderError, StorageError, UnknownNameError
 from adelic.storage.checks import shown
-from adelic.storage.files import read_bytes, storage_errors
+from adelic.storage.files import read_bytes, sole_user, storage_errors
 from adelic.storage.records import DamagedTextError
 from adelic.training.embedding import embedding_text
 from adelic.training.folders.files import (
@@ -266,9 +266,12 @@ def prune(run: RunSummary, *, whole: bool) -> None:
     """Delete a run's checkpoint, or all files of a run and then its folder, if nothing else is in it.
 
     Only files that a run writes are ever deleted. A finished run without a checkpoint keeps its result; an unfinished
-    one begins anew.
+    one begins anew. If a process trains the run, or it has changed since it was listed, it is a RunBusyError.
     """
-    with storage_errors(f"cannot delete in {run.folder}", "see whether you may write there"):
+    remedy = "see whether you may write there"
+    with storage_errors(f"cannot delete in {run.folder}", remedy), sole_user(run.folder, remedy=remedy):
+        if summary(run.folder).changed != run.changed:
+            raise RunBusyError(f"{run.folder} has changed since it was listed; list it again")
         if not whole:
             (run.folder / CHECKPOINT).unlink(missing_ok=True)
             return

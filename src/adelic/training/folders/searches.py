@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.errors import AdelicError, MissingExtraError, needs_extra
-from adelic.storage.files import read_bytes, storage_errors
+from adelic.storage.files import read_bytes, sole_user, storage_errors
 from adelic.training.folders.files import ACTIVE_SECONDS
 
 STUDIES = "tune"
@@ -131,8 +131,9 @@ def _runs_of(trials: Path) -> list[Path]:
 
 
 def delete_search(search: SearchSummary) -> None:
-    """Delete the file of a search, and then its folder, if nothing else is in it."""
-    with storage_errors(f"cannot delete {search.path}", "see whether you may write there"):
+    """Delete the file of a search, and then its folder, if nothing else is in it; RunBusyError if that is in use."""
+    remedy = "see whether you may write there"
+    with storage_errors(f"cannot delete {search.path}", remedy), sole_user(search.path.parent, remedy=remedy):
         for path in [search.path, *_left_over(search.path)]:
             path.unlink(missing_ok=True)
         if not any(search.path.parent.iterdir()):

@@ -51,11 +51,14 @@ def describe(experiment: Experiment, folder: Path) -> None:
         atomic_write(folder / "config.toml", experiment.to_toml())
 
 
-def finish(folder: Path, result: Result, metrics: bytes | None) -> Result:
-    """Write the result, and that the run is done.
+def finish(experiment: Experiment, folder: Path, result: Result, metrics: bytes | None) -> Result:
+    """Write the result, the configuration if that was deleted meanwhile, and that the run is done.
 
-    The folder is held; `metrics` is the content of metrics.jsonl, of a run that has one.
+    The folder is held; `metrics` is the content of metrics.jsonl, of a run that has one. If the folder has come to hold
+    another run meanwhile, it is a RunFolderError.
     """
+    describe(experiment, folder)
+    check_same(experiment, folder / "config.toml")
     texts = {"result.json": (json.dumps(result.as_dict(), indent=2) + "\n").encode()}
     if metrics is not None:
         texts = {"metrics.jsonl": metrics, **texts}

@@ -182,7 +182,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     world = around.world
     if isinstance(experiment.data, DrawnData):
         result, metrics = _asked(experiment, around)
-        finished = world.lead(lambda: finish(around.folder, result, metrics))
+        finished = world.lead(lambda: finish(experiment, around.folder, result, metrics))
         if experiment.is_solver:  # nothing predicts with it
             (around.folder / CHECKPOINT).unlink(missing_ok=True)
         return finished
@@ -204,7 +204,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         assert fitted.remembered is not None  # of stored rows
         judgement = judged(seen.objective, data, predictions, fitted.remembered)
         result = _result(experiment, fitted, figures, counts, judgement | {"data_sha256": data.provenance["sha256"]})
-    return world.lead(lambda: finish(around.folder, result, fitted.metrics))
+    return world.lead(lambda: finish(experiment, around.folder, result, fitted.metrics))
 
 
 def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes | None]:
