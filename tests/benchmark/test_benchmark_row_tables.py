@@ -258,19 +258,22 @@ def test_older_seeds_are_marked(result):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "compute", "mark"),
+    ("recipe", "compute", "used", "mark"),
     [
-        ("paper", None, ""),
-        ("paper", "float32", ""),
-        ("paper", "bfloat16", " §"),
-        ("compact", "bfloat16", ""),
-        ("compact", None, " §"),
-        ("recipes/mine.toml", "bfloat16", ""),
+        ("paper", None, None, ""),
+        ("paper", "float32", "float32", ""),
+        ("paper", "bfloat16", None, " §"),
+        ("compact", "bfloat16", None, ""),
+        ("compact", "bfloat16", "bfloat16", ""),
+        ("compact", "bfloat16", "float32", " §"),  # of a processor without it
+        ("compact", None, None, " §"),
+        ("recipes/mine.toml", "bfloat16", "float32", ""),
     ],
 )
-def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, mark):
-    """Files of results leave float32 out, which recipes had before there was a choice."""
-    run = result(embedding="learned", recipe={"name": recipe} | ({} if compute is None else {"compute": compute}))
+def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, used, mark):
+    """Files of results leave float32 out, which recipes had before there was a choice, and older ones what was used."""
+    told = {} if compute is None else {"compute": compute}
+    run = result(embedding="learned", recipe={"name": recipe} | told, compute=used)
     table = models_table(comparisons(summarise([run]))[0])
     assert table.rows[0][0] == "learned" + mark
     assert any("precision" in note for note in table.notes) == bool(mark)

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = "training"
 
 
+@pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
 def test_throughput(script, monkeypatch, tmp_path):
     """Each side's worker here, in this process."""
     settings_of = {}

@@ -522,6 +522,15 @@ def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused, tmp_pat
     assert not folder.exists()
 
 
+def test_a_recipes_bfloat16_on_a_processor_without_it(works, tmp_path, monkeypatch):
+    monkeypatch.setattr("adelic.training.network.loop.is_quick", lambda compute, _: compute == "float32")
+    folder = tmp_path / "run"
+    arguments = ("train", "schubert", "--n", 3, "--recipe", "compact", "--epochs", 1, "--d-model", 16)
+    out = works(*arguments, "--device", "cpu", "--run-dir", folder)
+    assert "products were in float32, as the processor has no instructions for bfloat16" in out
+    assert read_result(folder).compute == "float32"
+
+
 def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     works("train", "schubert", "--n", 3, "--epochs", 1, "--device", "cpu", "--run-dir", "run")

@@ -142,6 +142,7 @@ def test_a_storage_and_an_output(works, folder):
     assert len(tomllib.loads(Path("new/mine.toml").read_text(encoding="utf-8"))["study"]["trials"]) == 2
 
 
+@pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
 @pytest.mark.parametrize("options", [[], ["--max-rows 20", "--compute bfloat16"]])
 def test_the_recorded_command_repeats_the_study(works, options):
     works(*TUNE, *" ".join(options).split())

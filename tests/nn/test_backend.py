@@ -1,6 +1,7 @@
 """The backend: what holds around a model's call, and where it ends."""
 
 import inspect
+import platform
 import threading
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 
 from adelic import nn
 from adelic.errors import ConfigurationError
-from adelic.nn.backend import PLAIN, Backend, Noise, current
+from adelic.nn.backend import PLAIN, Backend, Noise, current, is_quick
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.registry import BODIES
 
@@ -102,6 +103,26 @@ def test_a_compiler_reads_a_step_in_one_piece():
 def test_an_unknown_precision_is_named():
     with pytest.raises(ConfigurationError, match="compute='float16' is unknown; use float32 or bfloat16"):
         Backend(compute="float16")
+
+
+@pytest.mark.parametrize(
+    ("machine", "onednn", "capability", "instructions", "quick"),
+    [
+        ("x86_64", True, "AVX512", True, True),
+        ("x86_64", True, "AVX512", False, False),  # oneDNN converts it
+        ("x86_64", True, "AVX2", True, False),  # ATEN_CPU_CAPABILITY=avx2
+        ("AMD64", False, "AVX512", True, False),  # ONEDNN_MAX_CPU_ISA=AVX2
+        ("aarch64", True, "DEFAULT", False, True),
+        ("aarch64", False, "DEFAULT", False, False),
+    ],
+)
+def test_bfloat16_is_quick_where_there_are_instructions(monkeypatch, machine, onednn, capability, instructions, quick):
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: onednn)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: instructions, raising=False)
+    assert is_quick("bfloat16", "cpu") == (quick and torch.backends.mkldnn.is_available())
+    assert is_quick("float32", "cpu")
 
 
 @pytest.mark.parametrize("name", BODIES)

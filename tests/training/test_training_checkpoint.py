@@ -260,6 +260,13 @@ def test_one_flipped_bit_is_found(saved):
             load_checkpoint(path, model, optimizer)
 
 
+def test_another_number_format_is_damage(saved):
+    path, *_ = saved
+    save_checkpoint(path, *network(), {}, Progress(compute="float16"))
+    with pytest.raises(RunFolderError, match="compute='float16'"):
+        read_progress(path)
+
+
 def test_flipped_counters_are_found_without_the_tensors(saved):
     path = saved[0]
     path.write_bytes(path.read_bytes().replace(b'\\"step\\": 17', b'\\"step\\": 16'))
@@ -267,7 +274,7 @@ def test_flipped_counters_are_found_without_the_tensors(saved):
         read_progress(path)
 
 
-OLDER_PROGRESS = {key: value for key, value in vars(PROGRESS).items() if key != "metrics"}
+OLDER_PROGRESS = {key: value for key, value in vars(PROGRESS).items() if key not in ("metrics", "compute")}
 
 
 def test_an_older_checkpoint_without_checksums_is_loaded(saved):

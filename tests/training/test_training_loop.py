@@ -1,6 +1,7 @@
 import dataclasses
 import importlib
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -12,12 +13,16 @@ from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
-from adelic.training import ClassBalancedSampler, EmbeddingConfig, Experiment, run
+from adelic.training import ClassBalancedSampler, EmbeddingConfig, Experiment, load_recipe, run
+from adelic.training.network import loop
 from adelic.training.network.fitting import begin, build_model, make_trainer, narrow_ids
 from adelic.training.network.loop import Split, Trainer, evaluate
 from adelic.training.network.workers import Workers
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.objectives import make_objective
+from adelic.training.signals import Stopped
+
+LEARNED = EmbeddingConfig.of("learned")
 
 
 def splits(task="schubert", n=3):
@@ -146,6 +151,7 @@ def test_a_gpu_compiles_full_batches_alone(tiny_config, monkeypatch, batch_size,
     assert sizes == compiled * [min(batch_size, 12)]
 
 
+@pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
 def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     data, train, validation = splits()
     losses = []
@@ -156,6 +162,41 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
         assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
     assert losses[0] != losses[1]
     assert math.isclose(*losses, rel_tol=1e-2)
+
+
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_a_recipes_bfloat16_is_float32_where_that_is_quicker(monkeypatch, is_slow):
+    """And what a user asks for is what it is, with a word where it is slow."""
+    monkeypatch.setattr(loop, "is_quick", lambda compute, device: compute == "float32" or not is_slow)
+    data, *parts = splits()
+    losses = {}
+    for asked in (None, "float32", "bfloat16"):
+        recipe = load_recipe("compact", "schubert-3", epochs=1, d_model=16, compute=asked)
+        trainer = new_trainer(
+            Experiment(data=TaskData("schubert", 3), model=LEARNED, recipe=recipe), data, *parts, seed=3
+        )
+        warns = is_slow and asked == "bfloat16"
+        with pytest.warns(UserWarning, match="--compute float32 is faster") if warns else nullcontext():
+            losses[asked] = trainer.run_epoch()["train_loss"]
+        assert trainer.compute == (asked or ("float32" if is_slow else "bfloat16"))
+    assert losses[None] == losses["float32" if is_slow else "bfloat16"]
+    assert losses["float32"] != losses["bfloat16"]
+
+
+@pytest.mark.parametrize("begun_slow", [True, False])
+@pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
+def test_a_run_goes_on_in_its_number_format(monkeypatch, tmp_path, read_folder, begun_slow):
+    """On whatever machine: not half in one format and half in another."""
+    recipe = load_recipe("compact", "schubert-3", epochs=2, d_model=16)
+    config = Experiment(data=TaskData("schubert", 3), model=LEARNED, recipe=recipe)
+    for folder, then_slow in (("whole", begun_slow), ("moved", not begun_slow)):
+        for is_slow, stop in ((begun_slow, lambda: True), (then_slow, None)):
+            monkeypatch.setattr(loop, "is_quick", lambda compute, _, slow=is_slow: compute == "float32" or not slow)
+            with pytest.raises(Stopped) if stop else nullcontext():
+                result = run(config, tmp_path / folder, device="cpu", stop=stop)
+        assert result.compute == ("float32" if begun_slow else "bfloat16")
+        assert result.configuration["recipe"]["compute"] == "bfloat16"
+    assert read_folder(tmp_path / "moved") == read_folder(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("checkpoint", ["best", "last"])

@@ -159,7 +159,7 @@ class Summary:
         """Return all settings but the seed by dotted name; networks' files leave out those that have the old value."""
         tables = {"recipe": Recipe, "embedding": EmbeddingConfig} if self.is_network else {}
         old = {
-            name: {f.name: f.default for f in fields(table) if f.default is not MISSING}
+            name: {f.name: f.default for f in fields(table) if f.compare and f.default is not MISSING}
             for name, table in tables.items()
         }
         told = {name: value for name, value in self.first.configuration.items() if name != "seed"}
@@ -200,7 +200,8 @@ class Summary:
         if not self.is_network or self.recipe not in recipe_names():
             return False
         precision = stored(self.recipe, self.row)[0].get("compute", Recipe.compute)
-        return bool(self.recipe_settings.get("compute", Recipe.compute) != precision)
+        told = self.recipe_settings.get("compute", Recipe.compute)
+        return any((result.compute or told) != precision for result in self.results)
 
     def has(self, metric: str) -> bool:
         """Return whether each run has a test metric."""

@@ -189,6 +189,11 @@ def train(
         click.echo(_summary(result))
         if chosen is not None:
             click.echo(chosen)
+        if result.compute not in (None, config.as_dict()["recipe"].get("compute")):
+            click.echo(
+                f"products were in {result.compute}, as the processor has no instructions for bfloat16, the recipe's; "
+                "--compute names one"
+            )
         click.echo(f"run folder: {folder}")
 
 

@@ -4,6 +4,7 @@ A model is called as `model(ids)`. What a training loop has to say beside that h
 thread that enters it alone, so that several threads may train on parts of one batch.
 """
 
+import platform
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -138,6 +139,29 @@ def current() -> Backend:
     """
     # Dynamo cannot trace ContextVar.get (torch 2.x): a graph would break here.
     return PLAIN if torch.compiler.is_compiling() else _ACTIVE.get()
+
+
+def is_quick(compute: str, device: torch.device | str) -> bool:
+    """Return whether a device has instructions for products of a precision; without them bfloat16 is far slower.
+
+    Of x86 processors those with AVX-512 BF16 have them (and all with AMX have that, too). What the environment takes
+    from torch or from oneDNN, as ATEN_CPU_CAPABILITY=avx2 does, is not there.
+
+    >>> is_quick("float32", "cpu")
+    True
+    """
+    kind = torch.device(device).type
+    if compute == "float32" or kind not in ("cpu", "cuda"):
+        return True
+    if kind == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    # oneDNN also takes bfloat16 where it has to convert it, as with AVX-512 alone; torch calls bfloat16 with it alone.
+    if not (torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()):  # type: ignore[no-untyped-call]
+        return False
+    if platform.machine().lower() in ("aarch64", "arm64"):
+        return True
+    has_instructions = getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    return bool(torch.backends.cpu.get_cpu_capability() == "AVX512" and has_instructions())
 
 
 def dropped(x: torch.Tensor, dropout: nn.Dropout, site: int) -> torch.Tensor:

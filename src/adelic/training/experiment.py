@@ -246,7 +246,7 @@ class Experiment:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
                 chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
-        return cls(data=data, model=chosen, recipe=complete(recipe, data.row, told), seed=seed)
+        return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values, changes), seed=seed)
 
     @property
     def is_network(self) -> bool:

@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePath
@@ -177,10 +177,13 @@ class Recipe:
     )
     compute: str = option(
         "float32",
-        help="Number format in matrix products: float32, or bfloat16 (faster, and less exact); on the CPU the bodies "
-        "graph and mlp always have float32.",
+        help="Number format in matrix products: float32, or bfloat16 (less exact, and faster where the processor has "
+        "instructions for it; elsewhere a recipe's own bfloat16 becomes float32); on the CPU the bodies graph and mlp "
+        "always have float32.",
         choices=("float32", "bfloat16"),
     )
+    may_fall_back: bool = field(default=False, compare=False, repr=False)
+    """Whether `compute` is only the recipe's own: float32 is used then where bfloat16 would be the slower one."""
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -281,14 +284,15 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
     >>> load_recipe("quick", "mheight-8", epochs=3).epochs
     3
     """
-    return complete(name, row, stored(name, row)[0] | {k: v for k, v in changes.items() if v is not None})
+    return complete(name, row, stored(name, row)[0], {k: v for k, v in changes.items() if v is not None})
 
 
-def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
-    """Return the recipe of a name with its values for a row.
+def complete(name: str, row: str, values: dict[str, Any], changes: dict[str, Any]) -> Recipe:
+    """Return the recipe of a name with its values for a row, some of them changed.
 
     If one is missing, or makes no sense, it is a ConfigurationError.
     """
+    values = {"may_fall_back": "compute" not in changes} | values | changes
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)

@@ -81,6 +81,8 @@ class Result:
         seconds: of training.
         processor_seconds: what the process had of the processor in that time; None where it is not known.
         evaluation_seconds: of computing a solver's answers.
+        compute: number format of a network's products, which is the recipe's, or float32 where the machine was slow in
+            that one; None in older results, which have the recipe's, and for other models.
         device, devices, nodes, versions, commit: the machine and the software of the training.
         command: the command line that repeats the run.
         configuration: the tables of config.toml.
@@ -134,6 +136,7 @@ class Result:
     seconds: Annotated[float, AMOUNT]
     processor_seconds: Annotated[float | None, AMOUNT] = None
     evaluation_seconds: Annotated[float | None, AMOUNT] = None
+    compute: Annotated[str | None, TEXT] = None
     device: Annotated[str, TEXT]
     devices: Annotated[int, COUNT] = 1
     nodes: Annotated[int, COUNT] = 1

@@ -30,6 +30,8 @@ class Progress:
         loss: training loss summed over the rows of these steps.
         generators: inside an epoch, the states of the random generators; see `adelic.training.network.generators`.
         metrics: SHA-256 of the lines of metrics.jsonl; empty in an older checkpoint.
+        compute: number format of products, with which the run goes on wherever that is; empty in an older checkpoint,
+            whose run has the recipe's.
     """
 
     epoch: int = 0
@@ -42,6 +44,7 @@ class Progress:
     loss: float = 0.0
     generators: dict[str, str] = field(default_factory=dict)
     metrics: str = ""
+    compute: str = ""
 
 
 def read_progress(path: Path) -> Progress:
@@ -76,6 +79,8 @@ def parse_progress(metadata: dict[str, str] | None) -> tuple[Progress, str | Non
         raise TypeError("a generator's state is not a text")
     if not isinstance(progress.metrics, str):
         raise TypeError("the SHA-256 of the metrics is not a text")
+    if progress.compute not in ("", "float32", "bfloat16"):
+        raise ValueError(f"compute={progress.compute!r:.40}")
     return progress, digest
 
 

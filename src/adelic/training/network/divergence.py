@@ -26,7 +26,11 @@ def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step
     norm = f"gradient norm {float(nn.utils.get_total_norm(gradients)):.3g}" if gradients else "no gradient"
     weights = [p.detach() for p in model.parameters()]
     broken = sum(not bool(torch.isfinite(p).all()) for p in weights)
-    low = ", or too few digits in bfloat16: try --compute float32" if recipe.compute == "bfloat16" else ""
+    low = (
+        ", or too few digits in bfloat16: try --compute float32"
+        if (progress.compute or recipe.compute) == "bfloat16"
+        else ""
+    )
     kept = "a checkpoint from before is kept, if one was written, but " if finite_step else ""
     return DivergenceError(
         f"the {kind} loss left the finite numbers in epoch {progress.epoch + 1} of {recipe.epochs}, between steps "

@@ -108,6 +108,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         further={
             "processor_seconds": round(trainer.progress.processor_seconds, 3),
             "places": experiment.embedding.places,
+            "compute": trainer.compute,
             "devices": world.devices,
             "nodes": world.nodes,
         },

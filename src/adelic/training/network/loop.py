@@ -3,6 +3,7 @@
 import functools
 import math
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,8 @@ import torch
 from torch import nn
 
 from adelic.data.protocol import Progress as Tick
-from adelic.nn.backend import PLAIN, Backend, Noise
+from adelic.nn.backend import PLAIN, Backend, Noise, is_quick
+from adelic.nn.bodies.classifier import Classifier
 from adelic.training.folders.progress import Progress
 from adelic.training.metrics import counted_by_class, is_learned
 from adelic.training.network.checkpoint import Weights
@@ -88,7 +90,6 @@ class Trainer:
         self.objective = objective
         self.world = world
         self.recipe = recipe
-        self.backend = Backend(compute=recipe.compute)
         self.train = train
         self.validation = validation
         self.every_class = every_class
@@ -112,7 +113,8 @@ class Trainer:
             )
         )
         self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
-        self.progress = Progress()
+        # The first process chooses for all; what it chose stands in the checkpoint, for a run that goes on elsewhere.
+        self.progress = Progress(compute=world.lead(self._choose_compute))
         self.best: Weights = {}
         self._loss = torch.zeros((), dtype=torch.float64, device=self.device)  # summed over the epoch's rows
         self._finite_step = 0  # the last step after which the loss was seen to be finite
@@ -132,6 +134,12 @@ class Trainer:
         Raises:
             DivergenceError: the loss is not finite any more.
         """
+        if not self._clock and self._rounds and not is_quick(self.compute, self.device):  # once
+            warnings.warn(
+                f"products in {self.compute} are slow here, as the processor has no instructions for them "
+                "(AVX-512 BF16, AMX): --compute float32 is faster",
+                stacklevel=2,
+            )
         self._clock, self._processor = time.perf_counter(), time.process_time()
         epoch = self.progress.epoch
         train_loss = self._train(epoch, tick, between_steps)
@@ -153,6 +161,25 @@ class Trainer:
             steps = len(self.sampler)
             tick((epoch + 1) * steps, self.recipe.epochs * steps, f"epoch {epoch + 1}/{self.recipe.epochs}, {came_to}")
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures} | learned
+
+    @property
+    def compute(self) -> str:
+        """Return the number format of products: the recipe's, or float32 where that one is slow and may fall back."""
+        return self.progress.compute or self.recipe.compute
+
+    @property
+    def backend(self) -> Backend:
+        """Return how the model's forward passes compute."""
+        return Backend(compute=self.compute)
+
+    def _choose_compute(self) -> str:
+        is_slow = self._rounds and not is_quick(self.recipe.compute, self.device)
+        return "float32" if is_slow and self.recipe.may_fall_back else self.recipe.compute
+
+    @property
+    def _rounds(self) -> bool:
+        """Return whether the model's products have the recipe's number format; on the CPU some bodies have float32."""
+        return self.device.type != "cpu" or isinstance(self.model, Classifier)
 
     def snapshot(self) -> None:
         """Complete `progress` between two steps of an epoch, so that a checkpoint can be written there.
