@@ -19,8 +19,8 @@ from adelic.number_theory import TASKS, task
 from adelic.number_theory.curves import _CM, _LARGEST_A, _LARGEST_B, base_curves, related, squarefree, trace_table
 from adelic.number_theory.drawing import held_out
 from adelic.number_theory.root_numbers import load_pari, local_root_numbers, root_numbers
-from adelic.number_theory.symbols import REAL, legendre
-from adelic.numbers.primes import split
+from adelic.number_theory.symbols import REAL
+from adelic.numbers.primes import legendre, split
 
 PRIMES = tuple(sympy.primerange(32))
 PLACES = (REAL, *PRIMES)

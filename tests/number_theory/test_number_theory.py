@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -242,6 +243,18 @@ def test_hilbert_symbols_say_whether_there_are_local_solutions(p):
     coefficients = [s * c for s in (1, -1) for c in (1, 2, 3, 5, 6, 7, 10, 15)]
     for a, b in itertools.combinations_with_replacement(coefficients, 2):
         assert (hilbert_symbol(np.array([a]), np.array([b]), p)[0] == 1) == solvable_modulo(a, b, p), (a, b)
+
+
+@pytest.mark.parametrize("p", [10**7 + 19, 2**61 - 1])
+def test_hilbert_symbols_at_large_primes_take_no_table(p):
+    units = np.arange(1, 200)
+    expected = [int(sympy.jacobi_symbol(u, p)) for u in units.tolist()]
+    tracemalloc.start()
+    symbols = hilbert_symbol(units, np.array([p]), p)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert symbols.tolist() == expected
+    assert peak < 10**6  # squares modulo p would be as many as p / 2
 
 
 NONZERO = st.integers(-(10**6), 10**6).filter(bool)

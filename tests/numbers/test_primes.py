@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.numbers.primes import first_primes, is_prime, primitive_root, smallest_factor, valuation
+from adelic.numbers.primes import first_primes, is_prime, legendre, primitive_root, smallest_factor, valuation
 
 
 @given(st.integers(-(10**12), 10**12).filter(bool), st.sampled_from([2, 3, 5, 7]), st.integers(0, 200))
@@ -62,3 +62,18 @@ def test_many_first_primes():
 
 def test_integers_of_numpy():
     assert [is_prime(n) for n in np.array([2047, 2053, 1373653, 1373677])] == [False, True, False, True]
+
+
+@pytest.mark.parametrize("p", [3, 5, 7, 17, 101, 257])
+def test_legendre_symbols_by_trying_all(p):
+    squares = {x * x % p for x in range(1, p)}
+    numbers = np.arange(-p, 2 * p).reshape(3, p)
+    expected = [[0 if a % p == 0 else 1 if a % p in squares else -1 for a in row] for row in numbers.tolist()]
+    assert legendre(numbers, p).tolist() == expected
+    assert legendre(numbers.astype(object), p).tolist() == expected
+
+
+@pytest.mark.parametrize("p", [10**7 + 19, 2**31 - 1, 2**61 - 1, 2**64 - 59])
+def test_legendre_symbols_at_large_primes_by_eulers_criterion(p):
+    numbers = np.random.default_rng(0).integers(1, p, 200, dtype=np.uint64)
+    assert [s % p for s in legendre(numbers, p).tolist()] == [pow(a, (p - 1) // 2, p) for a in numbers.tolist()]

@@ -20,8 +20,9 @@ from adelic.data.drawn import DrawnTask, Operands
 from adelic.number_theory.drawing import answers_with, held_out
 from adelic.number_theory.root_numbers import root_numbers
 from adelic.number_theory.spaces import for_curves, primes_up_to
-from adelic.number_theory.symbols import Integers, legendre
+from adelic.number_theory.symbols import Integers
 from adelic.numbers import is_prime
+from adelic.numbers.primes import legendre
 from adelic.storage.options import check_fields, option
 
 _LARGEST_A, _LARGEST_B = 1000, 20_000
@@ -199,8 +200,7 @@ def trace_table(p: int) -> Integers:
     >>> int(trace_table(5)[1, 1])
     -3
     """
-    character = np.zeros(p, np.int64)
-    character[1:] = legendre(np.arange(1, p), p)
+    character = legendre(np.arange(p), p)
     a, b = np.ogrid[:p, :p]
     table = np.zeros((p, p), np.int64)
     for value in range(p):

@@ -7,7 +7,7 @@ chapter IV (Hasse–Minkowski) for the zeros.
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.numbers.primes import split
+from adelic.numbers.primes import legendre, split
 
 Integers = NDArray[np.int64]
 REAL = 0
@@ -36,17 +36,6 @@ def hilbert_symbol(a: Integers, b: Integers, p: int) -> Integers:
         return np.asarray(1 - 2 * (exponent % 2))
     sign = 1 - 2 * ((alpha * beta * ((p - 1) // 2)) % 2)
     return sign * np.where(beta % 2, legendre(u, p), 1) * np.where(alpha % 2, legendre(v, p), 1)
-
-
-def legendre(u: Integers, p: int) -> Integers:
-    """Return the Legendre symbol of units at an odd prime: 1 for squares modulo p, else −1.
-
-    >>> legendre(np.array([1, 2, 3, 4, -1]), 7).tolist()
-    [1, 1, -1, 1, -1]
-    """
-    is_square = np.zeros(p, dtype=bool)
-    is_square[np.arange(1, p, dtype=np.int64) ** 2 % p] = True
-    return np.where(is_square[u % p], 1, -1)
 
 
 def has_zero(a: Integers, b: Integers, c: Integers, primes: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -11,9 +11,11 @@ from functools import cache
 from math import gcd
 from typing import Any
 
+import numpy as np
+
 SHORT = 256
 """The number of digits up to which the plain loops of `adelic.numbers.hensel` are as fast."""
-_LEAF = 64
+_LONG = 1000  # bits from which arithmetic of `long_integer` is worth turning an integer into one
 
 
 @cache
@@ -30,6 +32,28 @@ def long_integer() -> Any:
     except ImportError:
         return int
     return mpz
+
+
+def as_long(value: int, bits: int) -> Any:
+    """Return an integer as what multiplies fastest in arithmetic of so many bits.
+
+    >>> int(as_long(7, 10**5)) + as_long(1, 10)
+    8
+    """
+    return long_integer()(value) if bits > _LONG else value
+
+
+def doublings(precision: int, first: int = 1, lost: int = 0) -> list[int]:
+    """Return how many digits are right after each of Newton's steps: k become 2k − lost, from `first` to a precision.
+
+    >>> doublings(21), doublings(21, 3, 2), doublings(1)
+    ([2, 3, 6, 11, 21], [4, 5, 7, 12, 21], [])
+    """
+    counts = []
+    while precision > first:
+        counts.append(precision)
+        precision = (precision + lost + 1) // 2
+    return counts[::-1]
 
 
 def parse(digits: str) -> int:
@@ -97,19 +121,20 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     ([2, 1, 0, 0], [0, 1, 0])
     """
     integer = long_integer()
-    powers = [integer(p) ** _LEAF]  # p^(_LEAF · 2^k)
-    while _LEAF << len(powers) < precision:
+    leaf = _leaf(p)
+    powers = [integer(p) ** leaf]  # p^(leaf · 2^k)
+    while leaf << len(powers) < precision:
         powers.append(powers[-1] * powers[-1])
     # Digits that are not asked for would make the divisions at the high end longer.
     pieces = [integer(value) % (powers[-1] * powers[-1])]
     for power in reversed(powers):
         pieces = [half for piece in pieces for half in divmod(piece, power)[::-1]]
-    digits = []
-    for piece in map(int, pieces[: -(-precision // _LEAF)]):
-        for _ in range(_LEAF):
-            piece, digit = divmod(piece, p)
-            digits.append(digit)
-    return digits[:precision]
+    rest = np.array([int(piece) for piece in pieces[: -(-precision // leaf)]], dtype=np.uint64)
+    digits = np.empty((len(rest), leaf), dtype=np.uint64)
+    for k in range(leaf):
+        rest, digits[:, k] = np.divmod(rest, np.uint64(p))
+    found: list[int] = digits.reshape(-1)[:precision].tolist()
+    return found
 
 
 def from_digits(digits: list[int], p: int) -> int:
@@ -119,13 +144,16 @@ def from_digits(digits: list[int], p: int) -> int:
     True
     """
     integer = long_integer()
-    pieces = []
-    for start in range(0, len(digits), _LEAF):
-        value = 0
-        for digit in reversed(digits[start : start + _LEAF]):
-            value = value * p + digit
-        pieces.append(integer(value))
-    return int(_combined(pieces, integer(p) ** _LEAF))
+    leaf = _leaf(p)
+    padded = np.zeros((-(-len(digits) // leaf), leaf), dtype=np.uint64)
+    padded.reshape(-1)[: len(digits)] = digits
+    pieces = padded @ np.array([p**k for k in range(leaf)], dtype=np.uint64)
+    return int(_combined([integer(piece) for piece in pieces.tolist()], integer(p) ** leaf))
+
+
+def _leaf(p: int) -> int:
+    """Return how many base-p digits fit 64 bits; p < 2^64."""
+    return next(k for k in range(64, 0, -1) if p**k <= 2**64)
 
 
 def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
@@ -135,16 +163,13 @@ def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     7
     """
     integer = long_integer()
-    inverse, modulus = integer(pow(m, -1, p)), integer(p)
-    whole = modulus**precision
+    inverse, whole = integer(pow(m, -1, p)), integer(p) ** precision
     divisor = integer(m) % whole
-    known = 1
     # Where m · inverse is 1 + e modulo p^k, it is 1 − e² afterwards. The inverse of 1 is right as it is.
-    while divisor != 1 and known < precision:
-        known = min(2 * known, precision)
-        modulus = whole if known == precision else modulus * modulus
+    for known in doublings(precision) if divisor != 1 else ():
+        modulus = integer(p) ** known
         inverse = inverse * (2 - divisor % modulus * inverse) % modulus
-    return int(integer(n) % whole * inverse % whole) if divisor != 1 else int(integer(n) % whole)
+    return int(integer(n) % whole * inverse % whole)
 
 
 def _combined(pieces: list[Any], base: Any) -> Any:

@@ -1,19 +1,19 @@
 """All roots of a polynomial in Q_p, by Hensel's lemma."""
 
 from fractions import Fraction
-from math import gcd, lcm
+from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adelic.errors import EncodingError
-from adelic.numbers import hensel
+from adelic.errors import EncodingError, PrecisionError
+from adelic.numbers import hensel, integers
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.local.array import PadicArray
 from adelic.numbers.places import finite
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
-from adelic.numbers.window import DEFAULT_PRECISION, checked_prime, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, checked_integer, checked_prime, checked_window
 
 Polynomial = tuple[int, ...]
 
@@ -34,28 +34,33 @@ class _Branch(NamedTuple):
         return int(self.start + p**self.depth * t)
 
 
-def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) -> PadicArray:
+def hensel_roots(
+    polynomial: Any, p: int, precision: int = DEFAULT_PRECISION, *, fractional_digits: int | None = None
+) -> PadicArray:
     """Return the different roots of a polynomial in Q_p, each modulo p^precision.
 
     A root modulo p at which the derivative is not 0 lifts in one way, by Newton's steps. At another one, r, the roots
-    of f(r + p·x), without the powers of p that divide it, are searched in the same way; this ends, since the repeated
-    factors of f are left out first. Roots that are not p-adic integers are the inverses of those of the reversed
-    polynomial.
+    of f(r + p^s·x), without the powers of p that divide it, are searched in the same way, s being the least slope of
+    the Newton polygon; this ends, since the repeated factors of f are left out first. Roots that are not p-adic
+    integers are the inverses of those of the reversed polynomial.
 
     Args:
         polynomial: f, with rational coefficients, known exactly: text such as "x^2 - 2"; coefficients, the constant
             one first; a polynomial of sympy or python-flint in one variable.
         p: prime; from 10^5 on python-flint has to be installed.
         precision: to which power of p the roots are computed.
+        fractional_digits: how many digits the window has after the point, so that roots can be squared, say; None for
+            as many as a root needs.
 
     Returns:
         `PadicArray` (n_roots,), each root once, the p-adic integers first; ordered by their digits from the lowest up,
-        the others by those of their inverses. The window has as many digits after the point as a root needs, and
-        `precision` before it.
+        the others by those of their inverses. The window has `fractional_digits` after the point and `precision` before
+        it.
 
     Raises:
         EncodingError: it is not a polynomial, or it is 0.
         SpaceError: p is not a prime, or the precision does not suit.
+        PrecisionError: a root has more digits after the point than `fractional_digits`.
         MissingExtraError: p is beyond 10^5, and python-flint is not installed.
 
     Source: P. N. Panayi, Computation of Leopoldt's p-adic regulator (thesis, 1995), for the search; the paper,
@@ -66,6 +71,9 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
     …50454_7
     >>> hensel_roots("25x^2 - 1", 5, 3).series().tolist()
     ['5^-1 + O(5^3)', '4*5^-1 + 4 + 4*5 + 4*5^2 + O(5^3)']
+    >>> roots = hensel_roots("4x^2 - 17", 2, 10, fractional_digits=2)
+    >>> 4 * roots**2 == 17
+    array([ True,  True])
     >>> hensel_roots("x^2 - 2", 5).shape
     (0,)
     """
@@ -74,14 +82,21 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
     coefficients = polynomials.read(polynomial)
     if not coefficients:
         raise EncodingError("every number is a root of the polynomial 0; give another one")
-    f = _squarefree(coefficients)
+    scale = lcm(*(c.denominator for c in coefficients))
+    f = polynomials.squarefree([int(c * scale) for c in coefficients])
     found = [Fraction(branch.modulo(p, precision)) for branch in _branches(f, p)]
     found += [_inverse(branch, p, precision) for branch in _branches(f[::-1], p) if branch.modulo(p, 1) == 0]
     depth = max((valuation(q.denominator, p) for q in found), default=0)
-    window = window._replace(precisions=(precision + depth,), fractional_digits=depth)
+    after = depth if fractional_digits is None else checked_integer("fractional_digits", fractional_digits)
+    window = checked_window((p,), precision + max(after, 0), after)
+    if after < depth:
+        raise PrecisionError(
+            f"a root has {p}-adic valuation −{depth}, below the window of fractional_digits={after}; "
+            f"fractional_digits={depth} would hold it"
+        )
     digits = np.empty((len(found), 1, window.precision), dtype=finite.digit_dtype(window.primes))
     for i, q in enumerate(found):
-        digits[i, 0] = hensel.to_digits(int(q * p**depth), p, window.precision)[::-1]
+        digits[i, 0] = hensel.to_digits(int(q * p**after), p, window.precision)[::-1]
     return PadicArray(window, FinitePlaces(digits, finite.all_known(window, len(found))))
 
 
@@ -97,7 +112,11 @@ def _branches(f: Polynomial, p: int) -> list[_Branch]:
             if multiplicity == 1:
                 found.append(_Branch(start, depth, g, r))
             else:
-                below.append((start + r * p**depth, depth + 1, _shifted(g, r, p)))
+                h = _shifted(g, r)
+                # The least slope of the Newton polygon: how many digits the roots that are r modulo p share at least.
+                shared = min(-(-valuation(c, p) // (multiplicity - i)) for i, c in enumerate(h[:multiplicity]) if c)
+                scaled = tuple(c * p ** (shared * i) for i, c in enumerate(h))
+                below.append((start + r * p**depth, depth + shared, scaled))
         waiting += below
     deepest = max((branch.depth for branch in found), default=0) + 1
     return sorted(found, key=lambda b: hensel.to_digits(b.modulo(p, deepest), p, deepest))
@@ -111,32 +130,7 @@ def _inverse(branch: _Branch, p: int, precision: int) -> Fraction:
     v = valuation(branch.modulo(p, known), p)
     # p^v · (1/w) is needed modulo p^(N + v), so that w/p^v is.
     unit = branch.modulo(p, precision + 2 * v) // p**v
-    return Fraction(pow(unit, -1, p ** (precision + v)), p**v)
-
-
-def _squarefree(coefficients: tuple[Fraction, ...]) -> Polynomial:
-    """Return the product of the different irreducible factors: f / gcd(f, f'), with integer coefficients."""
-    f = list(coefficients)
-    a, b = f, [i * c for i, c in enumerate(f)][1:]
-    while b:
-        a, b = b, _divided(a, b)[1]
-    quotient = _divided(f, a)[0] if len(a) > 1 else f
-    scale = lcm(*(c.denominator for c in quotient))
-    integers = [int(c * scale) for c in quotient]
-    return tuple(c // gcd(*integers) for c in integers)
-
-
-def _divided(f: list[Fraction], g: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
-    """Return quotient and remainder of f by g, both without leading zeros."""
-    rest, quotient = list(f), [Fraction(0)] * max(len(f) - len(g) + 1, 0)
-    for k in reversed(range(len(quotient))):
-        quotient[k] = rest[k + len(g) - 1] / g[-1]
-        for i, c in enumerate(g):
-            rest[k + i] -= quotient[k] * c
-    rest = rest[: len(g) - 1]
-    while rest and not rest[-1]:
-        rest.pop()
-    return quotient, rest
+    return Fraction(integers.divide_modulo(1, unit, p, precision + v), p**v)
 
 
 def _primitive(f: Polynomial, p: int) -> Polynomial:
@@ -145,10 +139,10 @@ def _primitive(f: Polynomial, p: int) -> Polynomial:
     return tuple(c // content for c in f)
 
 
-def _shifted(f: Polynomial, r: int, p: int) -> Polynomial:
-    """Return f(r + p·x)."""
+def _shifted(f: Polynomial, r: int) -> Polynomial:
+    """Return f(r + x), by Horner's rule."""
     out = list(f)
-    for i in range(len(out)):  # by Horner's rule, f(r + x)
+    for i in range(len(out) if r else 0):
         for j in reversed(range(i, len(out) - 1)):
             out[j] += r * out[j + 1]
-    return tuple(c * p**i for i, c in enumerate(out))
+    return tuple(out)
