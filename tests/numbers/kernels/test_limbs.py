@@ -114,6 +114,21 @@ def test_windows_of_every_width(primes):
             np.testing.assert_array_equal(space.encode(values).digits, exact)
 
 
+@pytest.mark.parametrize("p", FAST_PRIMES)
+def test_numbers_beside_multiples_of_limbs(p):
+    """A quotient that is estimated in float64 is off by one there, and its remainder has to be right all the same."""
+    rng, space, modulus = np.random.default_rng(p), AdeleSpace((p,), 24), p**24
+    multiples = [int(k) * p**n for n in (4, 8) for k in rng.integers(1, INT64_MAX // p**n, 40)]
+    n = [s * k + d for k in (*multiples, INT64_MAX - 1, 2**53, 2**32) for s in (1, -1) for d in (-1, 0, 1)]
+    m = [k if k % p else k - 1 for k in reversed(n)]
+    for denominators in (m, [1] * len(n)):
+        pair = np.array(n), np.array(denominators)
+        exact = [a * pow(b, -1, modulus) % modulus for a, b in zip(n, denominators, strict=True)]
+        want = [[[x // p**k % p for k in reversed(range(24))]] for x in exact]
+        np.testing.assert_array_equal(space.encode(pair).digits, want)
+        np.testing.assert_array_equal(space.tensor(pair)[:, 1:], want)
+
+
 def test_many_blocks_agree_with_the_digit_kernel(monkeypatch):
     rng = np.random.default_rng(0)
     space = AdeleSpace(precision=19, fractional_digits=2)

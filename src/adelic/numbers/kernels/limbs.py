@@ -3,10 +3,10 @@
 A limb is what four digits make, 0 … p^4 − 1. For a block of numbers and one prime the limbs are found first, as loops
 over the block that compile to vector instructions:
 
-- The remainder of a 64-bit integer v modulo P = p^4 is v − P·⌊v/P⌋, the quotient estimated in float64 and the product
-  taken modulo 2^64; the estimate is off by little, and a second, exact step makes up for that.
-- A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P. The division is exact and its result fits
-  int64, so it is a multiplication by P^(-1) modulo 2^64, whatever overflowed before.
+- All but p = 2 is computed in float64: AVX2 has no product of 64-bit integers, and nothing that makes one of a float.
+- A 64-bit integer is h·2^32 + l. Its remainder modulo P = p^4 is that of h·(2^32 mod P) + l, which float64 holds.
+- A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P: h − c·m_h is divided with a remainder, which
+  goes into l. That division is exact, so its rounded result is right however c·m_l was rounded.
 - m^(-1) mod p^2 stands in a table; one Newton step makes it the inverse modulo p^4.
 - At p = 2 a limb is four bits of n · m^(-1) modulo 2^64.
 
@@ -27,11 +27,13 @@ from adelic.numbers.kernels.vectors import (
     LIMBS,
     copy_eight,
     copy_four,
+    fused,
     spread,
     spread_reals,
 )
 
 Array = npt.NDArray[Any]
+TWO_32, TWO_53 = 2.0**32, 2.0**53
 
 
 class Plan(NamedTuple):
@@ -40,7 +42,6 @@ class Plan(NamedTuple):
     Attributes:
         primes: int64.
         limb: p^4, int64.
-        limb_inverse: p^(-4) modulo 2^64, uint64 (0 for p = 2).
         powers: float32 (n_primes, 16): p^(-3), …, p^0, four times.
         weights: float32 (n_primes, 16): p^3, …, p^0, four times.
         inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 where there is none, of all primes in a row.
@@ -49,7 +50,6 @@ class Plan(NamedTuple):
 
     primes: Array
     limb: Array
-    limb_inverse: Array
     powers: Array
     weights: Array
     inverses: Array
@@ -69,7 +69,6 @@ def plan(primes: tuple[int, ...]) -> Plan:
     return Plan(
         primes=np.array(primes, np.int64),
         limb=np.array([p**DIGITS for p in primes], np.int64),
-        limb_inverse=np.array([pow(p**DIGITS, -1, 2**64) if p > 2 else 0 for p in primes], np.uint64),
         powers=(base**-exponents).astype(np.float32),
         weights=(base**exponents).astype(np.float32),
         inverses=np.array([a for table in tables for a in table], np.int32),
@@ -79,50 +78,50 @@ def plan(primes: tuple[int, ...]) -> Plan:
 
 @njit(cache=True, nogil=True, inline="always")
 def small_remainder(v: Any, modulus: Any, inverse: Any) -> Any:
-    """Return v modulo `modulus`, for |v| < 2^51; `inverse` is 1 / modulus."""
+    """Return v modulo `modulus`, for integers |v| < 2^51 in float64; `inverse` is 1 / modulus."""
     # (v + 1/2) / modulus is at least 1/(2·modulus) from every integer: farther than rounding reaches.
-    return v - np.int64(np.floor((np.float64(v) + 0.5) * inverse)) * modulus
+    return v - np.floor((v + 0.5) * inverse) * modulus
 
 
-@njit(cache=True, nogil=True, inline="always")
-def remainder(v: Any, modulus: Any, inverse: Any) -> Any:
-    """Return v modulo `modulus`, for any int64."""
-    # Three roundings by 2^-53 put the quotient off by less than 2^12, so that |near| < 2^13 · modulus.
-    near = v - np.int64(np.floor(np.float64(v) * inverse)) * modulus
-    return small_remainder(near, modulus, inverse)
+@njit(cache=True, nogil=True)
+def split_integers(v: Array, parts: Array) -> None:
+    """Write of each integer v = h·2^32 + l, int64 (size,), into parts[:, :size]: h, l and v rounded, all float64."""
+    high, low, whole = parts[0], parts[1], parts[2]
+    for i in range(v.shape[0]):  # processors turn 32 bits into floats, not all of them 64
+        high[i], low[i] = np.float64(np.int32(v[i] >> 32)), np.float64(np.uint32(v[i]))
+        whole[i] = high[i] * TWO_32 + low[i]
 
 
-# Fused or not, the digits are the same: wherever a product is added to, it is exact.
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
-    """Write the limbs of integers, int64 (size,), and a half each, into limbs[:, :size]."""
+def integer_limbs(x: Array, parts: Array, p: int, limb: int, limbs: Array) -> None:
+    """Write the limbs of integers x, int64 (size,), and a half each, into limbs[:, :size]; parts are those of x."""
     if p == 2:
         for k in range(limbs.shape[0]):
             shift, row = DIGITS * k, limbs[k]
             for i in range(x.shape[0]):
-                row[i] = np.float32((x[i] >> shift) & 15) + np.float32(0.5)
+                row[i] = np.float32(np.int32(x[i] >> shift) & 15) + np.float32(0.5)
         return
     # Two limbs at a time take half as many of the long quotients; p^8 < 2^44 is exact in float64.
-    pair = limb * limb
-    limb_float, pair_float = np.float64(limb), np.float64(pair)
-    limb_inverse, pair_inverse = 1.0 / limb_float, 1.0 / pair_float
+    limb_float, pair = np.float64(limb), np.float64(limb * limb)
+    limb_inverse, pair_inverse = 1.0 / limb_float, 1.0 / pair
     rest = np.empty(BLOCK, np.float64)
+    high, low, whole = parts[0], parts[1], parts[2]
     row, next_row = limbs[0], limbs[1]
     for i in range(x.shape[0]):
-        quotient = np.floor(np.float64(x[i]) * pair_inverse)  # off by one at most
-        low = x[i] - np.int64(quotient) * pair
-        step = 1.0 if low >= pair else (-1.0 if low < 0 else 0.0)
-        half_more = np.float64(low) - step * pair_float + 0.5
-        # With a half more, and below 2^51, rest / pair is farther from integers than rounding reaches.
-        rest[i] = quotient + (step + 0.5)
+        quotient = np.floor(whole[i] * pair_inverse)  # off by one at most
+        half_more = fused(-quotient, pair, high[i] * TWO_32) + (low[i] + 0.5)
+        # With a half more, and below 2^51, numbers are farther from multiples than rounding reaches.
         second = np.floor(half_more * limb_inverse)
         row[i] = half_more - second * limb_float
-        next_row[i] = second + 0.5
+        second += 0.5
+        carry = np.floor(second * limb_inverse)
+        next_row[i] = second - carry * limb_float
+        rest[i] = quotient + carry + 0.5
     for k in range(2, limbs.shape[0], 2):
         row, next_row = limbs[k], limbs[k + 1]
         for i in range(x.shape[0]):
             quotient = np.floor(rest[i] * pair_inverse)
-            half_more = rest[i] - quotient * pair_float
+            half_more = rest[i] - quotient * pair
             rest[i] = quotient + 0.5
             second = np.floor(half_more * limb_inverse)
             row[i] = half_more - second * limb_float
@@ -132,62 +131,75 @@ def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
 @njit(cache=True, nogil=True)
 def binary_limbs(x: Array, m: Array, limbs: Array, flags: Array) -> None:
     """Write the limbs of x / m at p = 2 into limbs[:, :size]; flag the numbers whose m is even."""
-    two = np.uint64(2)
     quotients = np.empty(BLOCK, np.uint64)
+    two = np.uint32(2)
     for i in range(x.shape[0]):
-        odd = np.uint64(m[i])
-        inverse = (np.uint64(3) * odd) ^ two  # right modulo 2^5; each step doubles the bits
-        inverse *= two - odd * inverse
-        inverse *= two - odd * inverse
-        inverse *= two - odd * inverse
-        inverse *= two - odd * inverse
-        quotients[i] = np.uint64(x[i]) * inverse
+        odd = np.uint32(m[i])
+        inverse = np.uint32(np.uint32(3) * odd) ^ two  # right modulo 2^5; each step doubles the bits
+        inverse = np.uint32(inverse * np.uint32(two - np.uint32(odd * inverse)))
+        inverse = np.uint32(inverse * np.uint32(two - np.uint32(odd * inverse)))
+        inverse = np.uint32(inverse * np.uint32(two - np.uint32(odd * inverse)))
+        quotients[i] = np.uint64(inverse)
+    for i in range(x.shape[0]):
+        inverse = quotients[i]
+        quotients[i] = np.uint64(x[i]) * (inverse * (np.uint64(2) - np.uint64(m[i]) * inverse))
     for i in range(x.shape[0]):
         flags[i] |= np.uint8(m[i] & 1) ^ np.uint8(1)
     for k in range(limbs.shape[0]):
         shift, row = np.uint64(DIGITS * k), limbs[k]
         for i in range(x.shape[0]):
-            row[i] = np.float32((quotients[i] >> shift) & np.uint64(15)) + np.float32(0.5)
+            row[i] = np.float32(np.int32(quotients[i] >> shift) & 15) + np.float32(0.5)
 
 
-@njit(cache=True, nogil=True)
+# Fused or not, the digits are the same: products and sums are exact but for those that are rounded to integers.
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def rational_limbs(
-    x: Array, m: Array, p: int, limb: int, limb_inverse: Any, inverses: Array, limbs: Array, flags: Array
+    x_parts: Array, m_parts: Array, p: int, limb: int, inverses: Array, limbs: Array, flags: Array
 ) -> None:
     """Write the limbs of x / m at an odd p into limbs[:, :size]; flag the numbers whose m is divisible by p."""
-    square = p * p
-    per_limb, per_square = 1.0 / np.float64(limb), 1.0 / np.float64(square)
-    rest, inverse = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
-    for i in range(x.shape[0]):
-        rest[i] = remainder(m[i], limb, per_limb)
-    for i in range(x.shape[0]):
-        inverse[i] = inverses[small_remainder(rest[i], square, per_square)]
-    for i in range(x.shape[0]):
+    size = flags.shape[0]
+    modulus, square = np.float64(limb), np.float64(p * p)
+    per_limb, per_square, high_unit = 1.0 / modulus, 1.0 / square, np.float64(2**32 % limb)
+    high, low = x_parts[0, :BLOCK].copy(), x_parts[1, :BLOCK].copy()
+    m_high, m_low = m_parts[0], m_parts[1]
+    rest, inverse, index = np.empty(BLOCK, np.float64), np.empty(BLOCK, np.float64), np.empty(BLOCK, np.int32)
+    for i in range(size):
+        v = m_high[i] * high_unit + m_low[i]  # below 2^53; the remainder is between −limb and 2·limb
+        rest[i] = v - np.floor(v * per_limb) * modulus
+        index[i] = np.int32(small_remainder(rest[i], square, per_square))
+    for i in range(size):
+        inverse[i] = inverses[index[i]]
+    for i in range(size):
         flags[i] |= np.uint8(inverse[i] == 0)
-    for i in range(x.shape[0]):  # products of two limbs are below 2^44, in the reach of small_remainder
-        error = small_remainder(rest[i] * inverse[i], limb, per_limb)
-        inverse[i] = small_remainder(inverse[i] * (2 - error), limb, per_limb)
-    for i in range(x.shape[0]):
-        rest[i] = x[i]
+    for i in range(size):
+        error = small_remainder(rest[i] * inverse[i], modulus, per_limb)
+        inverse[i] = small_remainder(inverse[i] * (2 - error), modulus, per_limb)
     for k in range(limbs.shape[0]):
         row = limbs[k]
-        for i in range(x.shape[0]):
-            c = small_remainder(remainder(rest[i], limb, per_limb) * inverse[i], limb, per_limb)
-            row[i] = np.float32(c) + np.float32(0.5)
-            rest[i] = np.int64(np.uint64(rest[i] - c * m[i]) * limb_inverse)
+        for i in range(size):
+            v = high[i] * high_unit + low[i]
+            c = small_remainder((v - np.floor(v * per_limb) * modulus) * inverse[i], modulus, per_limb)
+            row[i] = c + 0.5
+            above = high[i] - c * m_high[i]  # below 2^53
+            quotient = np.floor(above * per_limb)
+            below = (above - quotient * modulus) * TWO_32 + (low[i] - c * m_low[i])  # rounded, by less than limb / 8
+            high[i] = quotient
+            low[i] = np.rint(below * per_limb)
 
 
 @njit(cache=True, nogil=True)
-def find_limbs(x: Array, m: Array, constants: Plan, j: int, limbs: Array, flags: Array) -> None:
-    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]."""
+def find_limbs(
+    x: Array, m: Array, x_parts: Array, m_parts: Array, constants: Plan, j: int, limbs: Array, flags: Array
+) -> None:
+    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]; parts are those of x, m."""
     p, limb = constants.primes[j], constants.limb[j]
     if m.shape[0] == 0:
-        integer_limbs(x, p, limb, limbs)
+        integer_limbs(x, x_parts, p, limb, limbs)
     elif p == 2:
         binary_limbs(x, m, limbs, flags)
     else:
         table = constants.inverses[constants.starts[j] : constants.starts[j] + p * p]
-        rational_limbs(x, m, p, limb, constants.limb_inverse[j], table, limbs, flags)
+        rational_limbs(x_parts, m_parts, p, limb, table, limbs, flags)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -212,16 +224,17 @@ def cut_limbs(p: int, count: int, limbs: Array, size: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
-    """Write x / m (x where m has size 0) into reals[:size]; flag the numbers whose parts float64 does not hold."""
-    if m.shape[0] == 0:
-        for i in range(x.shape[0]):
-            reals[i] = np.float64(x[i])
+def find_reals(x_parts: Array, m_parts: Array, is_integral: bool, reals: Array, flags: Array) -> None:
+    """Write x / m (x if all are integers) into reals[:size]; flag the numbers whose parts float64 does not hold."""
+    x, m = x_parts[2], m_parts[2]
+    if is_integral:
+        for i in range(flags.shape[0]):
+            reals[i] = x[i]
     else:
-        for i in range(x.shape[0]):
-            reals[i] = np.float64(x[i]) / np.float64(m[i])
-        for i in range(x.shape[0]):  # −2^63, whose absolute value wraps, passes: float64 holds it
-            flags[i] |= np.uint8(abs(x[i]) >= 1 << 53) | np.uint8(abs(m[i]) >= 1 << 53)
+        for i in range(flags.shape[0]):
+            reals[i] = x[i] / m[i]
+        for i in range(flags.shape[0]):
+            flags[i] |= np.uint8(max(abs(x[i]), abs(m[i])) >= TWO_53)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -354,16 +367,19 @@ def encode(
     n_primes, precision = constants.primes.shape[0], precisions.max()
     n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
+    x_parts, m_parts = np.empty((3, BLOCK), np.float64), np.empty((3, BLOCK), np.float64)
     for start in range(0, numerators.shape[0], BLOCK):
         stop = min(start + BLOCK, numerators.shape[0])
         x, m = numerators[start:stop], denominators[start:stop]
+        split_integers(x, x_parts)
+        split_integers(m, m_parts)
         for j in range(n_primes):
             count = precisions[j] - fractional_digits
             used = n_limbs if precisions[j] == precision else limbs_of(count)
-            find_limbs(x, m, constants, j, limbs[j, :used], flags[start:stop])
+            find_limbs(x, m, x_parts, m_parts, constants, j, limbs[j, :used], flags[start:stop])
             if precisions[j] < precision:
                 cut_limbs(constants.primes[j], count, limbs[j], stop - start)
         if skip:
-            find_reals(x, m, reals, flags[start:stop])
+            find_reals(x_parts, m_parts, m.shape[0] == 0, reals, flags[start:stop])
         at = start * (skip + n_primes) * precision
         write_digits(limbs, reals, stop - start, constants, precision, fractional_digits, skip, out, at)

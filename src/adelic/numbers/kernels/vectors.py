@@ -214,6 +214,17 @@ def _copying(lanes: int) -> Any:
     return intrinsic(copy)
 
 
+def _fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return a·b + c, rounded once, of float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.f64"), arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+fused: Any = intrinsic(_fused)
 spread: Any = intrinsic(_spread)
 gather: Any = intrinsic(_gather)
 spread_reals: Any = intrinsic(_spread_reals)
