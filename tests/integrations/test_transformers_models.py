@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError, SpaceError
+from adelic.errors import ConfigurationError, EncodingError, SpaceError
 from adelic.nn import adelic_targets
 
 transformers = pytest.importorskip("transformers")
@@ -211,9 +211,10 @@ def test_digits_of_another_space(equipped, digit):
     model, tokenizer = equipped("GPT2LMHeadModel")
     batch = tokenizer("1 and 2")
     batch["number_digits"][0, 2, 5, 0] = digit
-    with pytest.raises(ConfigurationError, match=rf"entries that are not digits in AdeleSpace\(.*, such as {digit}; N"):
+    message = rf"^{digit} at position \[0, 2, 5, 0\] is not a digit; the digits there are 0 … 12$"
+    with pytest.raises(EncodingError, match=message):
         model(**batch)
-    with pytest.raises(ConfigurationError, match="not digits"):
+    with pytest.raises(EncodingError, match=message):
         model.generate(**batch, max_new_tokens=1)
 
 
@@ -262,7 +263,7 @@ def test_what_cannot_be_equipped(equipped, word_tokenizer, tiny_model):
     ):
         with pytest.raises(ConfigurationError, match=message):
             equip(bert, plain, SPACE, **options)
-    with pytest.raises(ConfigurationError, match="is not an AdeleSpace"):
+    with pytest.raises(ConfigurationError, match="must be an AdeleSpace"):
         equip(bert, plain, "space")
     with pytest.raises(SpaceError, match="do not tell apart"):
         equip(bert, plain, SPACE, max_numerator=10**6)

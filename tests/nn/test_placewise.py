@@ -8,8 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError, RangeError, UnknownNameError
-from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+from adelic.errors import ConfigurationError, EncodingError, RangeError, UnknownNameError
+from adelic.nn import (
+    AdelicLoss,
+    AdelicPrediction,
+    ContextPlacewise,
+    PlaceEmbedding,
+    PlacewiseLinear,
+    PlacewiseMLP,
+    SizeContext,
+)
 from adelic.nn.placewise import digit_characters
 from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, unit_residues, valuation_unit
 
@@ -35,6 +43,60 @@ def test_characters_tell_all_digits_apart(p):
     table = digit_characters(p)
     assert torch.cdist(table, table).fill_diagonal_(9).min() > 1e-2
     assert table[:, 3].tolist() == [1.0] + [0.0] * (p - 1)
+
+
+DIGITS_OF = AdeleSpace(precision={2: 3, 5: 2})
+CONTEXT, PLACEWISE = SizeContext((2, 5), n_operands=3), ContextPlacewise(DIGITS_OF, n_operands=3)
+READERS = {
+    **{name: lambda d, name=name: PlaceEmbedding(DIGITS_OF, name)((torch.zeros(3), d)) for name in PLACE_FEATURES},
+    "loss": lambda d: AdelicLoss(DIGITS_OF)(
+        AdelicPrediction(torch.zeros(3), torch.zeros(3, 2, 3, 5)), (torch.zeros(3), d)
+    ),
+    "size context": lambda d: CONTEXT(torch.zeros(3), d[..., -1]),
+    "place-wise context": lambda d: PLACEWISE(d[..., -1], CONTEXT(torch.zeros(3), torch.zeros(3, 2))).exp(),
+}
+
+
+@pytest.mark.parametrize("read", [pytest.param(read, id=name) for name, read in READERS.items()])
+def test_digits_that_are_none(read):
+    """-1, 0.9 and p are no digits, nor is what stands where a prime has none."""
+    digits = torch.zeros(3, 2, 3)
+    assert read(digits).isfinite().all()
+    for wrong in (-1, 0.9, 5, 2**40, math.nan, math.inf):
+        with pytest.raises(
+            EncodingError, match=r" at position \[1, 1(, 2)?\] is not a digit; the digits there are 0 … 4$"
+        ):
+            read(digits.index_put((torch.tensor(1), torch.tensor(1), torch.tensor(2)), torch.tensor(float(wrong))))
+    for kind in (torch.uint8, torch.int16, torch.int64, torch.float16, torch.bool):
+        assert read(digits.to(kind)).isfinite().all()
+    with pytest.raises(EncodingError, match=r"digits are integers, not of torch\.complex64"):
+        read(digits.to(torch.complex64))
+
+
+@pytest.mark.parametrize("features", PLACE_FEATURES)
+def test_a_digit_that_a_prime_has_not(features):
+    digits = torch.tensor([[0, 1, 1], [1, 0, 4]])
+    with pytest.raises(EncodingError, match=r"^1 at position \[1, 0\] is not a digit; the digits there are 0 … 0$"):
+        PlaceEmbedding(DIGITS_OF, features)((torch.tensor(0.0), digits))
+
+
+def test_nothing_is_asked_of_values_in_a_graph(monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert PlaceEmbedding(DIGITS_OF, "digits")((torch.tensor(0.0), torch.full((2, 3), 9))).max() == 9 / 2
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is:DeprecationWarning", "ignore::torch.jit.TracerWarning")
+def test_graphs_and_maps_have_no_checks():
+    """What is traced or mapped has no values, and comes out as without."""
+    embedding = PlaceEmbedding(DIGITS_OF)
+    inputs = (torch.rand(4), torch.randint(2, (4, 2, 3)) * torch.tensor([[1, 1, 1], [0, 1, 1]]))
+    expected = embedding(inputs)
+    assert torch.equal(torch.func.vmap(lambda *one: embedding(one))(*inputs), expected)
+    assert torch.equal(torch.compile(embedding, backend="eager", fullgraph=True)(inputs), expected)
+    assert torch.equal(torch.export.export(embedding, (inputs,)).module()(inputs), expected)
+    assert torch.equal(torch.jit.trace(lambda *parts: embedding(parts), inputs)(*inputs), expected)
+    assert embedding.to("meta")(tuple(part.to("meta") for part in inputs)).shape == expected.shape
 
 
 @settings(deadline=None)

@@ -16,8 +16,9 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError, RangeError, SpaceError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.kernels import lifting
 from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain
+from adelic.nn.tensors import as_digits, check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
 from adelic.numbers.describe import describe
 from adelic.numbers.features import PLACE_FEATURES, unit_characters, unit_digits, unit_residues
@@ -61,12 +62,16 @@ def stack_places(tables: list[torch.Tensor]) -> torch.Tensor:
     return nn.utils.rnn.pad_sequence(tables, batch_first=True)
 
 
-def read_places(numbers: Any, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return real values (*) and digits (*, n_primes, max_precision), of a pair of these, as tensors on a device.
+def read_places(
+    numbers: Any, space: AdeleSpace, device: torch.device, *, unknown: int | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return real values (*) and digits int64 (*, n_primes, max_precision), of a pair of these, on a device.
 
-    What is no such pair is an EncodingError; a ConfigurationError says that the shapes do not fit together.
+    What is no such pair is an EncodingError, and so is a digit that is none, see `as_digits`; a ConfigurationError says
+    that the shapes do not fit together, or not the space. Where a prime has no digit, 0 stands; a loss, to which a
+    digit may be `unknown`, takes anything there.
 
-    >>> read_places((0.5, [[1], [2]]), torch.device("cpu"))
+    >>> read_places((0.5, [[1], [2]]), AdeleSpace((2, 3), 1), torch.device("cpu"))
     (tensor(0.5000), tensor([[1],
             [2]]))
     """
@@ -84,6 +89,16 @@ def read_places(numbers: Any, device: torch.device) -> tuple[torch.Tensor, torch
             f"the shapes do not fit together: real values (*) are {tuple(real.shape)}, and digits (*, n_primes, "
             f"max_precision) {tuple(digits.shape)}"
         )
+    window = space.window
+    if digits.shape[-2:] != (len(window.primes), window.precision):
+        raise ConfigurationError(
+            f"digits of shape {tuple(digits.shape)} do not end in {(len(window.primes), window.precision)}, as those "
+            f"of {space} do"
+        )
+    if unknown is not None:
+        digits = lifting.cut(digits, window)
+    # Before they are moved: on the CPU nothing waits.
+    digits = as_digits(digits, lifting.digit_counts(digits.device, *window[:2]), unknown=unknown)
     return real.to(device), digits.to(device)
 
 
@@ -161,7 +176,8 @@ class PlaceEmbedding(Fingerprinted):
         Raises:
             SpaceError: numbers are of another space.
             RangeError: a number is beyond float64.
-            EncodingError: they are neither an AdeleArray nor a pair of real values and digits.
+            EncodingError: they are neither an AdeleArray nor a pair of real values and digits, or a digit is none of
+                its prime.
             ConfigurationError: the shapes do not fit together, or not the space.
         """
         if isinstance(numbers, AdeleArray):
@@ -169,16 +185,19 @@ class PlaceEmbedding(Fingerprinted):
             if not np.isfinite(numbers.real).all():
                 raise RangeError("a number is beyond float64, and has no features at the real place; scale the numbers")
             numbers = (torch.tensor(numbers.real), torch.tensor(numbers.digits, dtype=torch.int64))
-        real, digits = read_places(numbers, self.primes.device)
-        places_and_digits = (self.space.n_primes, self.space.max_precision)
-        if digits.shape[-2:] != places_and_digits:
-            raise ConfigurationError(
-                f"digits of shape {tuple(digits.shape)} do not end in {places_and_digits}, as those of {self.space} do"
-            )
-        places = self._digit_features(digits.long().flip(-1))  # lowest first
-        others = functional.pad(places, (0, self.width - places.shape[-1]))
+        real, digits = read_places(numbers, self.space, self.primes.device)
         first = functional.pad(self._real_features(real), (0, self.width - N_REAL))
-        return torch.cat([first[..., None, :], others], dim=-2).float()
+        return torch.cat([first[..., None, :], self.of_primes(digits)], dim=-2).float()
+
+    def of_primes(self, digits: torch.Tensor) -> torch.Tensor:
+        """Return the features of the primes, (*, n_primes, width), of digits that were checked before.
+
+        >>> PlaceEmbedding(AdeleSpace((2, 3), 1), "one-hot-digits").of_primes(torch.tensor([[1], [2]]))
+        tensor([[0, 1, 0, 0],
+                [0, 0, 1, 0]])
+        """
+        places = self._digit_features(digits.long().flip(-1))  # lowest first
+        return functional.pad(places, (0, self.width - places.shape[-1]))
 
     def _real_features(self, real: torch.Tensor) -> torch.Tensor:
         """Return the features of the real place, float64 (*, 4)."""

@@ -1,10 +1,11 @@
-"""The check of tensors that layers are given: every element must be stored, as itself, and ids are integers."""
+"""The checks of tensors that layers are given: every element must be stored, as itself; ids and digits are integers."""
 
 from typing import Any
 
 import torch
 
 from adelic.errors import ConfigurationError, EncodingError
+from adelic.numbers.describe import at_position
 
 _CPU = torch.device("cpu")
 
@@ -54,6 +55,54 @@ def as_ids(values: Any, device: torch.device = _CPU) -> torch.Tensor:
         f"ids are a tensor of integers, not of {given}; {remedy} where x are ids, and vocabulary.ids(x) where they are "
         "numbers"
     )
+
+
+def as_digits(values: torch.Tensor, counts: torch.Tensor, *, unknown: int | None = None) -> torch.Tensor:
+    """Return digits as int64; an entry that is no digit of its prime is an `EncodingError`.
+
+    On an accelerator that waits for the values. While a graph is traced or captured, and where there are no values, as
+    on meta or under `vmap`, nothing is checked.
+
+    Args:
+        values: of any real type, (*).
+        counts: how many digits there are at a place, int64, broadcast against the values; on the device of these.
+        unknown: what else may stand there.
+
+    >>> as_digits(torch.tensor([[1.0, 2.0]]), torch.tensor([2, 3]))
+    tensor([[1, 2]])
+    >>> as_digits(torch.tensor([[1, 3]]), torch.tensor([2, 3]))
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: 3 at position [0, 1] is not a digit; the digits there are 0 … 2
+    """
+    if values.is_complex():
+        raise EncodingError(f"digits are integers, not of {values.dtype}; x.real.long()")
+    digits = values.long()
+    if is_traced() or (values.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return digits
+    is_wrong = (digits < 0) | (digits >= counts)
+    if unknown is not None:
+        is_wrong &= digits != unknown
+    if values.is_floating_point():
+        is_wrong |= digits != values.double()
+    try:
+        if not bool(is_wrong.any()):
+            return digits
+    except RuntimeError:
+        return digits
+    at = tuple(is_wrong.nonzero()[0].tolist())
+    raise EncodingError(
+        f"{values[at].item()}{at_position(at)} is not a digit; the digits there are 0 … "
+        f"{int(counts.expand(values.shape)[at]) - 1}"
+    )
+
+
+def is_traced() -> bool:
+    """Return whether a compiler, an export or a trace runs, in which nothing may depend on values.
+
+    >>> is_traced()
+    False
+    """
+    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
 
 
 def length_of(shape: tuple[int, ...]) -> int:

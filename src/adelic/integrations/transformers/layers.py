@@ -74,10 +74,11 @@ class NumberLayers(Fingerprinted):
 
         Args:
             reals: real values, floats (*); NaN where the number is not known, which gives a vector of zeros.
-            digits: integers (*, n_primes, max_precision), most significant first; `UNKNOWN_DIGIT` where there is none.
+            digits: integers (*, n_primes, max_precision), most significant first, checked before; `UNKNOWN_DIGIT` where
+                there is none.
         """
         is_known = (digits != UNKNOWN_DIGIT).all(dim=-1)
-        places = self.features((torch.zeros_like(reals), digits.clamp(min=0)))[..., 1:, :] * is_known[..., None]
+        places = self.features.of_primes(digits.clamp(min=0)).float() * is_known[..., None]
         size = torch.asinh(reals.float().clamp(-_LARGEST, _LARGEST) / self.settings.real_scale)
         features = torch.cat([torch.stack([size, reals.sign()], dim=-1), places.flatten(-2)], dim=-1)
         features = torch.where(reals.isnan()[..., None], 0.0, features)

@@ -13,6 +13,8 @@ from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.outputs import output_class, selected
 from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
+from adelic.nn.kernels.lifting import digit_counts
+from adelic.nn.tensors import as_digits, is_traced
 
 
 class EquippedModel:
@@ -172,14 +174,8 @@ class EquippedModel:
                 f"number_reals of shape {tuple(reals.shape)} and number_digits of shape {tuple(digits.shape)} do not "
                 f"fit {'' if input_ids is None else f'input_ids of shape {tuple(input_ids.shape)} and '}{space}"
             )
-        if not is_traced():
-            is_digit = (digits >= 0) & (digits < self.numbers.features.primes)
-            if not bool((is_digit | (digits == UNKNOWN_DIGIT)).all()):
-                raise ConfigurationError(
-                    f"number_digits has entries that are not digits in {space}, such as "
-                    f"{digits[~is_digit & (digits != UNKNOWN_DIGIT)][0]}; NumberTokenizer takes the model's space"
-                )
-        return reals, digits
+        counts = digit_counts(digits.device, space.primes, space.precisions)
+        return reals, as_digits(digits, counts, unknown=UNKNOWN_DIGIT)
 
     def _with_numbers(
         self, embeddings: torch.Tensor, input_ids: torch.Tensor, numbers: tuple[torch.Tensor, torch.Tensor] | None
@@ -199,15 +195,6 @@ class EquippedModel:
             states, labels, reals, digits = states[:, :-1], labels[:, 1:], reals[:, 1:], digits[:, 1:]
         at = (labels == self.numbers.settings.token_id) & ~reals.isnan()
         return self.numbers.number_loss(states[at], reals[at], digits[at])
-
-
-def is_traced() -> bool:
-    """Return whether a compiler, an export or a trace runs, in which nothing may depend on values.
-
-    >>> is_traced()
-    False
-    """
-    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
 
 
 def _drop_captures(model: Any) -> None:

@@ -17,8 +17,9 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.kernels.lifting import column
 from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain
+from adelic.nn.tensors import as_digits, check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime
@@ -184,6 +185,7 @@ class SizeContext(Fingerprinted):
                 f"the context was built for real values (*, {self.n_operands}) and digits (*, {self.n_operands}, "
                 f"{len(self.primes)}), not for shapes {tuple(real.shape)} and {tuple(digits.shape)}"
             )
+        digits = as_digits(digits, column(digits.device, self.primes, torch.int64))
         forms = self.forms(real)
         # In float32 at least: in float16 the greater scales would be infinite, and 0 times them not 0.
         scales = 10.0 ** torch.arange(self.n_levels, device=forms.device)
@@ -289,6 +291,7 @@ class ContextPlacewise(Fingerprinted):
                 f"the network was built for digits (*, {inputs[0]}, {inputs[1]}) and a context (*, {layers[0]}, "
                 f"{layers[1]}), not for shapes {tuple(digits.shape)} and {tuple(context.shape)}"
             )
+        digits = as_digits(digits, column(digits.device, self.space.primes, torch.int64))
         chosen: Any = slice(None) if places is None else list(places)
         values = self._values(digits.reshape(-1, *inputs), context.reshape(-1, *layers).transpose(0, 1), chosen)
         logits = values.transpose(0, 1).masked_fill(self.is_no_digit[chosen], -math.inf)

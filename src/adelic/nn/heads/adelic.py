@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.kernels.lifting import existing
 from adelic.nn.placewise import (
     N_CHARACTERS,
     PlacewiseLinear,
@@ -220,15 +221,12 @@ class AdelicLoss(nn.Module):
     1.133...
     """
 
-    exists: torch.Tensor
-
     def __init__(self, space: AdeleSpace, *, real_weight: float = 1.0, real_scale: float = 1.0) -> None:
         super().__init__()
         if not 0 <= real_weight < math.inf:
             raise ConfigurationError(f"real_weight={real_weight} must be finite and not negative")
         check_scale(real_scale)
         self.space, self.real_weight, self.real_scale = space, real_weight, real_scale
-        self.register_buffer("exists", torch.from_numpy(space.window.exists), persistent=False)
 
     def extra_repr(self) -> str:
         """Return what print shows."""
@@ -246,22 +244,22 @@ class AdelicLoss(nn.Module):
 
         Raises:
             SpaceError: targets are an AdeleArray of another space.
-            EncodingError: they are neither an AdeleArray nor a pair of real values and digits.
-            ConfigurationError: the shapes do not fit together.
+            EncodingError: they are neither an AdeleArray nor a pair of real values and digits, or a digit is none of
+                its prime.
+            ConfigurationError: the shapes do not fit together, or not the space.
         """
         if isinstance(targets, AdeleArray):
             check_space(targets, self.space)
             targets = _tensors_of(targets)
         logits = prediction.logits
         check_plain(logits, logits.device)
-        real, digits = read_places(targets, logits.device)
-        digits = digits.long()
+        real, digits = read_places(targets, self.space, logits.device, unknown=UNKNOWN_DIGIT)
         if digits.shape != logits.shape[:-1]:
             raise ConfigurationError(
                 f"targets of shape {tuple(digits.shape)} do not fit predictions of shape {tuple(logits.shape[:-1])}"
             )
         if not self.space.window.is_uniform:
-            digits = digits.where(self.exists.to(digits.device), UNKNOWN_DIGIT)
+            digits = digits.where(existing(digits.device, self.space.precisions), UNKNOWN_DIGIT)
         n_known = (digits != UNKNOWN_DIGIT).sum().clamp(min=1)
         total = functional.cross_entropy(
             logits.flatten(0, -2), digits.flatten(), ignore_index=UNKNOWN_DIGIT, reduction="sum"

@@ -60,7 +60,20 @@ def column(primes: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 
 
 @constant
-def _existing(precisions: tuple[int, ...]) -> Tensor:
+def digit_counts(primes: tuple[int, ...], precisions: tuple[int, ...]) -> Tensor:
+    """Return how many digits there are, int64 (n_primes, precision), the highest place first.
+
+    They are p; where a prime has no digit, 1, since 0 stands there.
+    """
+    counts = [
+        [min(p, 2**63 - 1) if k < n else 1 for k in reversed(range(max(precisions)))]
+        for p, n in zip(primes, precisions, strict=True)
+    ]
+    return torch.tensor(counts, dtype=torch.int64)
+
+
+@constant
+def existing(precisions: tuple[int, ...]) -> Tensor:
     """Return which digits there are, bool (n_primes, precision), the highest first."""
     return torch.tensor([[k < n for k in reversed(range(max(precisions)))] for n in precisions])
 
@@ -69,7 +82,7 @@ def cut(digits: Tensor, window: Window) -> Tensor:
     """Return digits, (*, n_primes, precision), with zeros where a prime has none."""
     if window.is_uniform:
         return digits
-    return torch.where(_existing(digits.device, window.precisions), digits, 0)
+    return torch.where(existing(digits.device, window.precisions), digits, 0)
 
 
 @constant
