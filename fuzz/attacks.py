@@ -33,6 +33,8 @@ ATTACKS = {
     "threads": "targets.threads",
     "text": "targets.text",
     "commands": "targets.commands",
+    "digits": "targets.digits",
+    "configurations": "targets.configurations",
     "pages": "targets.pages",
     "files": "targets.files",
     "labels": "targets.labels",

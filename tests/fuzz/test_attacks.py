@@ -1,5 +1,6 @@
 """The attacks of fuzz/attacks.py: each holds over a few cases, and notices a defect that is planted."""
 
+import contextlib
 import functools
 import importlib
 import os
@@ -14,6 +15,8 @@ import pytest
 
 from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
+from adelic.integrations.transformers import equipping
+from adelic.nn import placewise
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.places import finite
 
@@ -27,12 +30,15 @@ FEW = {
     "threads": 2,
     "text": 20,
     "commands": 12,
+    "digits": 60,
+    "configurations": 5,
     "pages": 3,
     "files": 6,
     "labels": 4,
     "published": 3,
     "determinism": 1,
 }
+LONG = ("published", "configurations")
 MANY = {
     "flint": 600,
     "algebraic": 300,
@@ -40,6 +46,8 @@ MANY = {
     "threads": 20,
     "text": 1000,
     "commands": 1000,
+    "digits": 5000,
+    "configurations": 300,
     "pages": 60,
     "files": 200,
     "labels": 200,
@@ -97,9 +105,7 @@ def test_all_are_tested(attacks):
     assert set(MANY) == set(attacks.ATTACKS) == set(FEW) | {"kills"}
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long) if name == "published" else name for name in FEW]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in LONG else name for name in FEW])
 def test_a_few_cases(attacks, folders, name):
     held(attacks, name, FEW[name], folders(name))
 
@@ -147,6 +153,17 @@ def test_threads_notices_what_is_shared(failure, monkeypatch):
 def test_text_notices_another_number(failure, monkeypatch):
     monkeypatch.setattr(number_commands, "number_text", lambda _: "7")
     assert "read back as 7" in str(failure("text"))
+
+
+def test_digits_notice_a_check_that_is_left_out(failure, monkeypatch):
+    monkeypatch.setattr(placewise, "as_digits", lambda digits, *_, **__: digits.long())
+    assert "are digits" in str(failure("digits"))
+
+
+@pytest.mark.long
+def test_configurations_notice_an_error_that_names_no_file(failure, folders, monkeypatch):
+    monkeypatch.setattr(equipping, "_errors_of", lambda _: contextlib.nullcontext())
+    assert failure("configurations", folders("configurations"), cases=20) is not None
 
 
 def test_commands_notice_a_raw_exception(failure, monkeypatch):

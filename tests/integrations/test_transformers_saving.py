@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -12,12 +13,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError, SpaceError
+from adelic.errors import AdelicError, ConfigurationError, SpaceError
 
 transformers = pytest.importorskip("transformers")
 
 from adelic.integrations.transformers import (  # noqa: E402
     NumberTokenizer,
+    equip,
     equipped_class,
     from_pretrained,
 )
@@ -108,6 +110,68 @@ def test_what_is_not_equipped_or_unknown_is_not_loaded(tiny_model, equipped, tmp
     model.save_pretrained(tmp_path / "wrong")
     with pytest.raises(ConfigurationError, match="surprise"):
         from_pretrained(tmp_path / "wrong")
+
+
+HOSTILE = [
+    ("space", "abc", "'abc' does not have primes"),
+    (
+        "space",
+        {"primes": [2, 2**31 - 1], "precision": 1, "fractional_digits": 0},
+        "space=.* must be an AdeleSpace with at",
+    ),
+    ("space", {"primes": [2], "precision": 10**7, "fractional_digits": 0}, "space=.* must be an AdeleSpace with at"),
+    ("space", {"primes": list(range(10**5)), "precision": 1, "fractional_digits": 0}, "10,001 primes are too many"),
+    ("space", {"primes": 7, "precision": {"2": 3}, "fractional_digits": 0}, "primes=7 is not a sequence"),
+    ("real_scale", 10**400, "real_scale=1000000…000 .401 digits. must be positive and finite"),
+    ("real_scale", "1", "real_scale='1' must be positive and finite"),
+    ("loss_weight", float("nan"), "loss_weight=nan must be finite"),
+    ("max_denominator", 0, "max_denominator=0 must be a whole number from 1 on"),
+    ("max_numerator", True, "max_numerator=True must be a whole number from 0 on, or None"),
+    ("features", ["digits"], r"features=\['digits'\] must be one of"),
+    ("token_id", -1, "token_id=-1 must be a whole number from 0 on"),
+    ("model", "BertModel", "BertModel takes a BertConfig, not a GPT2Config"),
+    ("model", "T5ForConditionalGeneration", "T5ForConditionalGeneration takes a T5Config, not a GPT2Config"),
+    ("model", "GPT2PreTrainedModel", "takes no inputs_embeds"),
+    ("model", "PreTrainedModel", "PreTrainedModel takes no configuration"),
+    ("model", "x" * 1000, "'xxxxxxxxxxxxxxxxxxxx…' is not a model class"),
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory, tiny_model, word_tokenizer):
+    """Return a folder with an equipped model, and its configuration."""
+    folder, tokenizer = tmp_path_factory.mktemp("saved"), word_tokenizer()
+    equip(tiny_model("GPT2LMHeadModel", len(tokenizer)), tokenizer, SPACE).save_pretrained(folder)
+    return folder, json.loads((folder / "config.json").read_text())
+
+
+@pytest.mark.parametrize(("key", "value", "message"), HOSTILE)
+def test_what_a_configuration_asks_for_is_checked_first(saved, key, value, message):
+    folder, plain = saved
+    (folder / "config.json").write_text(json.dumps(plain | {"adelic": plain["adelic"] | {key: value}}))
+    with pytest.raises(AdelicError, match=message) as caught:
+        from_pretrained(folder)
+    assert len(str(caught.value).splitlines()) == 1
+    assert f"the entry 'adelic' of the config.json of {folder}: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "7", '{"model_type": "no such", "adelic": {}}', '{"adelic": 1e400}', "[" * 9999]
+)
+def test_a_configuration_that_is_none(saved, content):
+    folder, _ = saved
+    (folder / "config.json").write_text(content)
+    with pytest.raises(AdelicError, match=re.escape(f"the config.json of {folder}")) as caught:
+        from_pretrained(folder)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_weights_of_another_size(saved):
+    folder, plain = saved
+    (folder / "config.json").write_text(json.dumps(plain | {"n_embd": 64}))
+    with pytest.raises(ConfigurationError, match=re.escape(f"the model of {folder} cannot be loaded: ")) as caught:
+        from_pretrained(folder)
+    assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("lost", ["all", "some"])

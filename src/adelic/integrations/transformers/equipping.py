@@ -2,17 +2,22 @@
 
 import functools
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adelic.errors import ConfigurationError, needs_extra
+import torch
+
+from adelic.errors import AdelicError, ConfigurationError, StorageError, needs_extra
 from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
 from adelic.integrations.transformers.outputs import make_output_classes
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, note_settings
 from adelic.numbers import AdeleSpace
+from adelic.numbers.describe import describe, one_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -70,12 +75,7 @@ def equip(
     """
     if isinstance(model, EquippedModel):
         raise ConfigurationError(f"this {type(model).__name__} is equipped already")
-    if model.config.is_encoder_decoder:
-        raise ConfigurationError(f"{type(model).__name__} is an encoder-decoder; causal, masked and encoder models do")
-    if "inputs_embeds" not in inspect.signature(model.forward).parameters:
-        raise ConfigurationError(
-            f"{type(model).__name__}.forward takes no inputs_embeds, so nothing can be added there"
-        )
+    _check_class(type(model), model.config)
     if "forward" in vars(model):
         raise ConfigurationError(
             f"the forward of this {type(model).__name__} was replaced, as device_map and compilers do; equip it before"
@@ -109,6 +109,19 @@ def equip(
     model.__class__ = equipped_class(base)
     model.numbers = layers.to(embeddings.device, embeddings.dtype).train(model.training)
     return model
+
+
+def _check_class(model_class: type, config: Any) -> None:
+    """Raise `ConfigurationError` unless models of a class, with a configuration, can be given numbers."""
+    name = model_class.__name__
+    expected = getattr(model_class, "config_class", None)
+    if expected is None or not isinstance(config, expected):
+        takes = "no configuration" if expected is None else f"a {expected.__name__}"
+        raise ConfigurationError(f"{name} takes {takes}, not a {type(config).__name__}; name the class of the model")
+    if config.is_encoder_decoder:
+        raise ConfigurationError(f"{name} is an encoder-decoder; causal, masked and encoder models do")
+    if "inputs_embeds" not in inspect.signature(model_class.forward).parameters:  # type: ignore[attr-defined]
+        raise ConfigurationError(f"{name}.forward takes no inputs_embeds, so nothing can be added there")
 
 
 def add_number_token(tokenizer: "PreTrainedTokenizerBase") -> int:
@@ -161,11 +174,33 @@ def from_pretrained(pretrained_model_name_or_path: str | Path, **options: Any) -
 
     path = pretrained_model_name_or_path
     hub = {key: options[key] for key in _OF_THE_HUB if key in options}
-    config = options.pop("config", None) or AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
+    with _errors_of(f"the config.json of {path}"):
+        config = options.pop("config", None) or AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
     if not isinstance(getattr(config, "adelic", None), dict):
         raise ConfigurationError(f"{path} holds no equipped model: its config.json lacks 'adelic'; see equip")
-    model_class: Any = equipped_class(named_class(config.adelic.get("model")))
-    return model_class.from_pretrained(path, config=config, **options | {"use_safetensors": True})
+    with _errors_of(f"the entry 'adelic' of the config.json of {path}"):
+        base = named_class(config.adelic.get("model"))
+        _check_class(base, config)
+        NumberSettings.from_dict({key: value for key, value in config.adelic.items() if key != "model"})
+    with _errors_of(f"the model of {path}"):
+        model_class: Any = equipped_class(base)
+        return model_class.from_pretrained(path, config=config, **options | {"use_safetensors": True})
+
+
+@contextmanager
+def _errors_of(what: str) -> Iterator[None]:
+    """Turn what a file can cause in Transformers into errors of one line that name the file; memory's pass."""
+    try:
+        yield
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except AdelicError as error:
+        raise type(error)(f"{what}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"{what} cannot be read: {one_line(str(error))}") from error
+    except Exception as error:
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise ConfigurationError(f"{what} cannot be loaded: {reason}; save it anew with save_pretrained") from error
 
 
 _OF_THE_HUB = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
@@ -180,9 +215,12 @@ def named_class(name: Any) -> type:
     """
     import transformers
 
-    found = getattr(transformers, name, None) if isinstance(name, str) else None
+    try:
+        found = getattr(transformers, name, None) if isinstance(name, str) else None
+    except (ImportError, RuntimeError):  # of a class that needs another library
+        found = None
     if not (inspect.isclass(found) and issubclass(found, transformers.PreTrainedModel)):
-        raise ConfigurationError(f"{name!r} is not a model class of Transformers {transformers.__version__}")
+        raise ConfigurationError(f"{describe(name)} is not a model class of Transformers {transformers.__version__}")
     return found
 
 

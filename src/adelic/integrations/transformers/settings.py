@@ -1,10 +1,12 @@
 """The settings of an equipped model's numbers: plain data in its config.json."""
 
-import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace, RedundantResidueCode
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 NUMBER_TOKEN = "[NUM]"
 """The token that stands for every number."""
+MOST_LOGITS = 1 << 20
+"""What the head says of one number: 4 megabytes of logits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +56,9 @@ class NumberSettings:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if type(self.token_id) is not int or self.token_id < 0:
-            raise ConfigurationError(f"token_id={describe(self.token_id)} must be a whole number from 0 on")
-        if not isinstance(self.space, AdeleSpace):
-            raise ConfigurationError(f"space={describe(self.space)} is not an AdeleSpace")
-        if self.features not in PLACE_FEATURES:
-            raise ConfigurationError(f"features={self.features!r} must be one of {', '.join(PLACE_FEATURES)}")
-        if not 0 < self.real_scale < math.inf:
-            raise ConfigurationError(f"real_scale={self.real_scale} must be positive and finite")
-        if not 0 <= self.loss_weight < math.inf:
-            raise ConfigurationError(f"loss_weight={self.loss_weight} must be finite and not negative")
+        for name, (words, holds) in _RULES.items():
+            if not holds(value := getattr(self, name)):
+                raise ConfigurationError(f"{name}={describe(value)} must be {words}")
         if self.max_numerator is None:
             object.__setattr__(self, "max_numerator", default_max_numerator(self.space, self.max_denominator))
         _ = self.code  # raises SpaceError where digits are too few
@@ -94,9 +91,44 @@ class NumberSettings:
             SpaceError: the space's parameters do not make sense.
         """
         try:
-            return cls(**data | {"space": AdeleSpace.from_dict(dict(data["space"]))})
+            return cls(**data | {"space": AdeleSpace.from_dict(data["space"])})
         except (TypeError, KeyError) as error:
             raise ConfigurationError(f"{describe(data)} are not the settings of an equipped model: {error!r}") from None
+
+
+def _is_real(value: Any, least: float) -> bool:
+    """Return whether a value is a number from a least one on that float32 holds."""
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return is_number and bool(least <= value <= _GREATEST)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
+
+
+def _is_small(space: Any) -> bool:
+    """Return whether a space has few enough digits, before tables of them are made."""
+    return isinstance(space, AdeleSpace) and space.n_primes * space.max_precision * max(space.primes) <= MOST_LOGITS
+
+
+_GREATEST = 2.0**127
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "token_id": ("a whole number from 0 on", lambda value: type(value) is int and value >= 0),
+    "space": (
+        f"an AdeleSpace with at most {MOST_LOGITS:,} = n_primes · precision · (largest prime): so many logits a number "
+        "takes",
+        _is_small,
+    ),
+    "features": (
+        f"one of {', '.join(PLACE_FEATURES)}",
+        lambda value: isinstance(value, str) and value in PLACE_FEATURES,
+    ),
+    "real_scale": ("positive and finite in float32", lambda value: _is_real(value, 1 / _GREATEST)),
+    "max_numerator": ("a whole number from 0 on, or None", lambda value: value is None or _is_whole(value, 0)),
+    "max_denominator": ("a whole number from 1 on", lambda value: _is_whole(value, 1)),
+    "loss_weight": ("finite in float32 and not negative", lambda value: _is_real(value, 0)),
+}
+"""Setting -> what it has to be, in words, and whether a value, also one from a file, is that."""
 
 
 def note_settings(tokenizer: "PreTrainedTokenizerBase", settings: NumberSettings) -> None:
