@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +20,30 @@ from adelic.storage.provenance import machine, source_commit, versions
 
 RESULTS = Path(__file__).resolve().parent / "results"
 Seconds = dict[str, list[float]]
+
+
+def instructions() -> str:
+    """Return the vector instructions that are compiled for here, "(restricted)" where the processor has others.
+
+    >>> instructions().split()[0] in ("AVX-512", "AVX2", "NEON", "none")
+    True
+    """
+    restricted = os.environ.get("NUMBA_CPU_FEATURES")
+    features = restricted.split(",") if restricted else llvmlite.binding.get_host_cpu_features().flatten().split(",")
+    known = {"+avx512f": "AVX-512", "+avx2": "AVX2", "+neon": "NEON"}
+    found = [name for feature, name in known.items() if feature in features]
+    return (found or ["none"])[0] + (" (restricted)" if restricted else "")
+
+
+def restrict_instructions(name: str | None) -> None:
+    """With "avx2", have numba and torch, before they are loaded, use the instructions of processors with AVX2 alone."""
+    if name == "avx2":
+        features = llvmlite.binding.get_host_cpu_features()
+        features |= {key: False for key in features if key.startswith(("avx512", "avx10", "avxvnni", "amx"))}
+        features = llvmlite.binding.FeatureMap(features)
+        os.environ["NUMBA_CPU_NAME"] = llvmlite.binding.get_host_cpu_name()
+        os.environ["NUMBA_CPU_FEATURES"] = features.flatten()
+        os.environ |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
 def use_one_core() -> None:
@@ -62,10 +87,10 @@ def described(space: AdeleSpace) -> dict[str, Any]:
 
 
 def write(path: Path, script: str, packages: tuple[str, ...], results: Mapping[str, Any]) -> None:
-    """Write results with the command, the machine, the versions and the commit that they come from."""
+    """Write results with the command, machine, instructions, versions and commit that they come from."""
     origin = {
         "command": shlex.join(["python", f"benchmarks/{script}", *sys.argv[1:]]),
-        "machine": machine(),
+        "machine": f"{machine()}, {instructions()}",
         "versions": versions(*packages),
         "commit": source_commit(),
     }

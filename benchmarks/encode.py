@@ -2,6 +2,7 @@
 
     python benchmarks/encode.py                  # everything, about 6 minutes
     python benchmarks/encode.py memory threads   # some parts
+    python benchmarks/encode.py memory libraries --instructions avx2   # as processors without AVX-512 compile it
 
 Runs alternate on one core (but for `threads`) and medians are compared. Loops over numbers run on fewer of them and are
 given their digits as cheaply as the library can, as text where it has only that. Needs the extra `bench`.
@@ -58,7 +59,9 @@ def main() -> None:
     parser.add_argument("--greatest", type=int, default=10**8, help="the most numbers of `growth` (default: 10^8)")
     parser.add_argument("--repetitions", type=int, default=9, help="the median counts (default: 9)")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
+    parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
     chosen = parser.parse_args()
+    common.restrict_instructions(chosen.instructions)
     if unknown := [part for part in chosen.parts if part not in parts]:
         parser.error(f"{unknown[0]!r} is not a part; there are {', '.join(parts)}")
     if min(chosen.size, chosen.repetitions, chosen.greatest) < 1:
@@ -77,7 +80,8 @@ def main() -> None:
             console.print(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
         packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
         settings = {"size": chosen.size, "repetitions": chosen.repetitions, "space": common.described(AdeleSpace())}
-        common.write(chosen.output / f"encode_{part}.json", "encode.py", packages, settings | results)
+        name = "_".join(filter(None, ["encode", part, chosen.instructions]))
+        common.write(chosen.output / f"{name}.json", "encode.py", packages, settings | results)
     sys.exit(not met)
 
 

@@ -376,7 +376,9 @@ def training_setup(results: dict[str, Any]) -> str:
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_memory": ratios,
+    "encode_memory_avx2": ratios,
     "encode_libraries": ratios,
+    "encode_libraries_avx2": ratios,
     "encode_operations": ratios,
     "encode_precisions": precisions,
     "encode_threads": ratios,
