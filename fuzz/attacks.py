@@ -38,6 +38,7 @@ ATTACKS = {
     "pages": "targets.pages",
     "files": "targets.files",
     "labels": "targets.labels",
+    "searches": "targets.searches",
     "published": "targets.published",
     "determinism": "targets.runs",
     "kills": "targets.kills",

@@ -35,10 +35,11 @@ FEW = {
     "pages": 3,
     "files": 6,
     "labels": 4,
+    "searches": 3,
     "published": 3,
     "determinism": 1,
 }
-LONG = ("published", "configurations")
+LONG = ("published", "searches", "configurations")
 MANY = {
     "flint": 600,
     "algebraic": 300,
@@ -51,6 +52,7 @@ MANY = {
     "pages": 60,
     "files": 200,
     "labels": 200,
+    "searches": 200,
     "published": 200,
     "determinism": 10,
     "kills": 8,
@@ -192,6 +194,12 @@ def test_labels_notice_a_path(failure, monkeypatch):
     monkeypatch.setattr("adelic.data.sources.file_name", lambda text: text)
     monkeypatch.setattr("adelic.training.experiment.file_name", lambda text, end: text + end)
     assert "file names lack" in str(failure("labels"))
+
+
+@pytest.mark.long
+def test_searches_notice_what_is_not_checked(failure, monkeypatch):
+    monkeypatch.setattr("adelic.training.search.studies._verify", lambda study: [])
+    assert "without an error" in str(failure("searches"))
 
 
 def test_published_notices_a_raw_exception(failure, monkeypatch):

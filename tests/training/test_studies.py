@@ -3,8 +3,11 @@
 import itertools
 import os
 import re
+import shutil
 import signal
+import sqlite3
 import warnings
+from contextlib import closing
 
 import optuna
 import pytest
@@ -12,7 +15,7 @@ import sqlalchemy
 
 from adelic.errors import ConfigurationError, Interrupted, LeakError, StorageError
 from adelic.storage.options import Option
-from adelic.training.search import studies
+from adelic.training.search import studies, tuning
 
 DIMENSIONS = {"rate": Option(name="rate", bounds=(1e-3, 1.0)), "norm": Option(name="norm", tried=("a", "b"))}
 PASSWORD = "a-secret"
@@ -278,6 +281,92 @@ def test_storages_that_cannot_be_used(study, tmp_path, storage):
         study(storage=storage if "://" in storage else tmp_path / storage)
     assert "\n" not in str(caught.value)
     assert PASSWORD not in str(caught.value)
+
+
+def rate_of(values, report, between):
+    report(1, values["rate"] / 2, {"seconds": 1.5})
+    return values["rate"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A data base with a study of two trials."""
+    path = tmp_path_factory.mktemp("made") / "study.db"
+    plain = {"trials": 2, "epochs": 1, "seed": 0, "pruning": None, "progress": silent}
+    studies.run_study("mine", rate_of, DIMENSIONS, storage=path, **plain)
+    return path
+
+
+def edit(path, *statements):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE trial_values SET value = 1e308 WHERE trial_id = 1", "trial 0 does not have the SHA-256"),
+        ("UPDATE trial_intermediate_values SET intermediate_value = 0", "trial 0 does not have the SHA-256"),
+        ("UPDATE trial_params SET param_value = 5.0 WHERE param_name = 'norm'", "tuple index out of range"),
+        ("UPDATE trial_user_attributes SET value_json = '{}' WHERE key = 'figures'", "does not have the SHA-256"),
+        ("UPDATE trials SET state = 'PRUNED'", "trial 0 does not have the SHA-256"),
+        ("UPDATE trials SET state = 'COMPLETD'", "COMPLETD"),
+        ("UPDATE trials SET number = 5 WHERE trial_id = 2", "has lost trials"),
+        ("UPDATE studies SET study_name = 'other'", "trial 0 does not have the SHA-256"),
+        ("UPDATE study_directions SET direction = 'MINIMIZE'", "has another direction"),
+        ("DELETE FROM trials WHERE trial_id = 2", "refers to what is not there"),
+        ("UPDATE alembic_version SET version_num = 'v9'", "no longer compatible"),
+        ("UPDATE trial_values SET value = 0.5, value_type = 'FINITF'", "FINITF"),
+    ],
+)
+def test_what_was_changed_in_a_study_is_named(study, made, tmp_path, statement, words):
+    path = shutil.copyfile(made, tmp_path / "study.db")
+    edit(path, statement)
+    with pytest.raises(StorageError) as caught:
+        study(rate_of, trials=3)
+    assert words in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+NO_CHECKSUMS = "DELETE FROM trial_user_attributes WHERE key = 'sha256'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE trial_params SET param_name = 'drop' WHERE param_name = 'norm'", "'drop', which is not searched"),
+        ("UPDATE trial_params SET param_value = 2.0 WHERE param_name = 'rate'", "rate=2.0, which is not searched"),
+        ("DELETE FROM trial_params WHERE param_name = 'norm'", "trial 0 has no norm"),
+        ("UPDATE trial_values SET value = 1e308", "accuracy is 1e+308 instead of a rate from 0 to 1"),
+        ("DELETE FROM trial_user_attributes", "it has no figures.seconds"),
+        ('UPDATE trial_user_attributes SET value_json = \'{"seconds": 1, "loss": 1e308}\'', "loss is 1e+308 instead"),
+        ("UPDATE trial_user_attributes SET value_json = '[]'", "figures is not a table"),
+    ],
+)
+def test_what_no_search_makes_is_named_without_a_checksum(study, made, tmp_path, statement, words):
+    path = shutil.copyfile(made, tmp_path / "study.db")
+    edit(path, NO_CHECKSUMS, statement)
+    with pytest.raises(StorageError, match=rf"study\.db: .*{re.escape(words)}"):
+        study(rate_of, trials=3, check=tuning._result)
+
+
+def test_a_damaged_page_of_a_study_is_named(study, made, tmp_path):
+    content = bytearray(made.read_bytes())
+    at = content.rindex(b"ix_trials_study_id")  # in the list of tables
+    content[at - 4] ^= 1
+    (tmp_path / "study.db").write_bytes(content)
+    with pytest.raises(StorageError, match=r"study\.db: .*may be damaged, or changed by hand: put a copy back"):
+        study(rate_of, trials=2)
+
+
+def test_trials_of_older_versions_are_used_with_a_warning(study, made, tmp_path):
+    """They have no checksum, so that nobody knows; a search of weeks is not thrown away for that."""
+    edit(shutil.copyfile(made, tmp_path / "study.db"), NO_CHECKSUMS)
+    with pytest.warns(UserWarning, match="trials without a checksum, as older versions made them.*: 0, 1$"):
+        trials = study(rate_of, trials=3)
+    assert content(trials)[:2] == content(study(rate_of, trials=2, storage=made))
 
 
 def test_optunas_settings_are_left_alone(study, capsys):

@@ -4,6 +4,7 @@ Only this module imports Optuna; `adelic.training.search.tuning` loads it when a
 """
 
 import itertools
+import json
 import math
 import time
 import warnings
@@ -18,14 +19,17 @@ import numpy as np
 import optuna
 import sqlalchemy
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
-from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.exceptions import ExperimentalWarning, OptunaError, StorageInternalError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
+from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.storage.options import Option
+from adelic.storage.records import sha256
+from adelic.training.kinds import RATE, check_kind
 from adelic.training.network.sampler import stream_seed
 from adelic.training.signals import cause, deferred_signals
 
@@ -38,12 +42,15 @@ POLL = 1.0
 ATTEMPTS = 3
 """How often a trial that is killed again and again is begun."""
 _WATCHED = "adelic:watched"
+_SEAL = "sha256"  # the attribute of a finished trial with the digest of all that it says
 _STARTUP_TRIALS = 5  # drawn blindly, and never pruned
 _BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
 _REMEDY = (
     "--storage takes the path of an SQLite file or the URL of a data base, as sqlite:///studies.db or "
     "postgresql://me@machine/studies"
 )
+_DAMAGED = "it may be damaged, or changed by hand: put a copy back, or choose another --storage to begin anew"
+_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 Report = Callable[[int, float, dict[str, Any]], None]
 Between = Callable[[], None]
@@ -61,6 +68,7 @@ def run_study(
     seed: int,
     pruning: str | None,
     progress: Callable[[list[FrozenTrial], int], None],
+    check: Callable[[FrozenTrial], object] = lambda trial: None,
 ) -> list[FrozenTrial]:
     """Continue a study until its trials are done, whoever does them; return all of them.
 
@@ -81,32 +89,41 @@ def run_study(
         seed: of the proposals.
         pruning: "median" or "hyperband"; None for none.
         progress: called with the finished trials and the epochs done in the running one.
+        check: called with each finished trial; raises ValueError where its figures cannot be.
 
     Raises:
-        StorageError: the storage cannot be reached or used.
+        StorageError: the storage cannot be reached or used, or is damaged.
         Interrupted: a signal asked to stop; finished trials are saved.
+
+    Warns:
+        UserWarning: trials have no digest, as those of older versions, and are used unverified.
     """
     with deferred_signals() as request, quiet(), _storage_errors(storage), _opened(storage) as backend:
 
         def between() -> None:
             if request.signum is not None:
-                done = len(_in(study, TrialState.COMPLETE, TrialState.PRUNED))
+                done = len(_in(study, *_FINISHED))
                 words = f"{cause(request.signum)} after {done} of {trials} trials"
                 raise Interrupted(request.signum, f"{words}; they are saved, and the same command goes on from there")
 
-        study = optuna.create_study(
-            storage=backend,
-            study_name=name,
-            direction="maximize",
-            sampler=NumberedSampler(seed),
-            pruner=_pruner(pruning, epochs),
-            load_if_exists=True,
-        )
+        with _damage(storage):
+            for other in optuna.get_all_study_names(backend):  # a study whose name is damaged is another one
+                _verify(optuna.load_study(study_name=other, storage=backend))
+            study = optuna.create_study(
+                storage=backend,
+                study_name=name,
+                direction="maximize",
+                sampler=NumberedSampler(seed),
+                pruner=_pruner(pruning, epochs),
+                load_if_exists=True,
+            )
         if all(d.tried for d in dimensions.values()) and _combinations(dimensions) <= trials:
             study.sampler = EachOnceSampler(study, dimensions, seed)
         while True:
             between()
-            finished = _in(study, TrialState.COMPLETE, TrialState.PRUNED)
+            with _damage(storage):
+                _check(study, dimensions, check)
+            finished = _in(study, *_FINISHED)
             progress(finished, 0)
             if len(finished) >= trials:
                 return study.get_trials()
@@ -127,14 +144,74 @@ def accuracies(path: Path) -> list[float | None]:
         StorageError: it is damaged, or not a study's.
     """
     url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
-    with quiet(), _storage_errors(path):
+    with quiet(), _storage_errors(path), _damage(path):
+        _check_pages(sqlalchemy.make_url(url))
         backend = optuna.storages.RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)
         try:
             studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
-            return [t.value for study in studies for t in _in(study, TrialState.COMPLETE, TrialState.PRUNED)]
+            for study in studies:
+                _verify(study)
+            found = [t.value for study in studies for t in _in(study, *_FINISHED)]
+            check_kind(found, RATE.or_null().listed(), "accuracy")
+            return found
         finally:
             backend.remove_session()
             backend.engine.dispose()
+
+
+def _check(study: Study, dimensions: Mapping[str, Option], check: Callable[[FrozenTrial], object]) -> None:
+    """Raise ValueError for a trial that was not made by this search, or has changed since; warn where that is unknown.
+
+    Trials that are not finished are checked, too: the sampler and the repetitions take their values.
+    """
+    known = {name: distribution(dimension) for name, dimension in dimensions.items()}
+    for trial in study.get_trials(deepcopy=False):
+        fixed = trial.system_attrs.get("fixed_params", {})  # of a repetition
+        for name, value in [*fixed.items(), *trial.params.items()]:
+            if name not in known or trial.distributions.get(name, known[name]) != known[name]:
+                raise ValueError(f"trial {trial.number} has {shown(name)}, which is not searched")
+            bounds, tried = dimensions[name].bounds, dimensions[name].tried
+            if not (bounds[0] <= value <= bounds[1] if bounds else value in tried):
+                raise ValueError(f"trial {trial.number} has {name}={shown(value)}, which is not searched")
+        if trial.state in _FINISHED:
+            if trial.params.keys() != known.keys():
+                raise ValueError(f"trial {trial.number} has no {min(known.keys() - trial.params.keys())}")
+            check(trial)
+    if unsealed := _verify(study):
+        numbers = ", ".join(map(str, unsealed))
+        warnings.warn(
+            f"the study {study.study_name} has trials without a checksum, as older versions made them, which are used "
+            f"unverified: {numbers}",
+            stacklevel=3,
+        )
+
+
+def _verify(study: Study) -> list[int]:
+    """Return the numbers of the finished trials that have no digest; ValueError if one does not fit, or trials lack."""
+    trials = study.get_trials(deepcopy=False)
+    if [trial.number for trial in trials] != list(range(len(trials))):
+        raise ValueError(f"the study {study.study_name} has lost trials")
+    if study.directions != [optuna.study.StudyDirection.MAXIMIZE]:
+        raise ValueError(f"the study {study.study_name} has another direction")
+    unsealed = []
+    for trial in trials:
+        if trial.state in _FINISHED:
+            seal = trial.user_attrs.get(_SEAL)
+            if seal is None:
+                unsealed.append(trial.number)
+            elif seal != _digest(study, trial, trial.state, trial.value):
+                raise ValueError(f"trial {trial.number} does not have the SHA-256 that was written with it")
+    return unsealed
+
+
+def _digest(study: Study, trial: FrozenTrial, state: TrialState, value: float | None) -> str:
+    """Return the SHA-256 of what a trial says when it ends in a state with a value."""
+    attributes = {name: of for name, of in trial.user_attrs.items() if name != _SEAL}
+    # Plus 0.0, as SQLite keeps no -0.0.
+    reports = sorted((step, x + 0.0) for step, x in trial.intermediate_values.items())
+    ended = [study.study_name, trial.number, state.name, None if value is None else value + 0.0]
+    everything = [*ended, trial.params, reports, attributes]
+    return sha256(json.dumps(everything, sort_keys=True).encode())
 
 
 def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
@@ -285,6 +362,7 @@ def _run_one(
         begun.append(trial)
         values = {name: _suggest(trial, name, dimension) for name, dimension in dimensions.items()}
         latest: dict[str, Any] = {}
+        value = None
 
         def report(epoch: int, value: float, figures: dict[str, Any]) -> None:
             latest.update(figures)
@@ -294,7 +372,8 @@ def _run_one(
                 raise optuna.TrialPruned
 
         try:
-            return objective(values, report, between)
+            value = float(objective(values, report, between))
+            return value
         except LeakError:
             raise  # it is the data's, not these values'
         except AdelicError as error:
@@ -302,6 +381,12 @@ def _run_one(
             raise optuna.TrialPruned from None
         finally:
             trial.set_user_attr("figures", latest)
+            # Before Optuna ends the trial, and with what it will say then: a finished one cannot be changed.
+            said = study.trials[trial.number]
+            state = TrialState.PRUNED if value is None else TrialState.COMPLETE
+            if value is None and said.last_step is not None:
+                value = said.intermediate_values[said.last_step]
+            trial.set_user_attr(_SEAL, _digest(study, said, state, value))
 
     try:
         study.optimize(wrapped, n_trials=1, catch=(SurplusError,))
@@ -368,16 +453,19 @@ def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
         if url.database:
             with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        with _damage(storage):
+            _check_pages(url)
     text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
     for attempt in range(ATTEMPTS):
         try:
-            backend = optuna.storages.RDBStorage(
-                text,
-                options,
-                heartbeat_interval=HEARTBEAT,
-                grace_period=GRACE,
-                heartbeat_stale_trial_callback=_repeat,
-            )
+            with _damage(storage):
+                backend = optuna.storages.RDBStorage(
+                    text,
+                    options,
+                    heartbeat_interval=HEARTBEAT,
+                    grace_period=GRACE,
+                    heartbeat_stale_trial_callback=_repeat,
+                )
             break
         except ImportError as error:
             raise StorageError(f"{_reason(error)} (the storage {url})") from None
@@ -392,6 +480,31 @@ def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
         backend.engine.dispose()
 
 
+def _check_pages(url: sqlalchemy.URL) -> None:
+    """Raise ValueError for an SQLite file whose pages or references are damaged."""
+    engine = sqlalchemy.create_engine(url, connect_args={"timeout": _BUSY})
+    try:
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if found != "ok":
+                raise ValueError(str(found).splitlines()[-1])
+            if (lost := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
+                raise ValueError(f"{lost[0]} refers to what is not there")
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _damage(storage: str | Path) -> Iterator[None]:
+    """Turn what Optuna raises on a damaged data base, and a ValueError of our checks, into one line."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, OptunaError) as error:
+        if isinstance(error, AdelicError | StorageInternalError):
+            raise
+        raise StorageError(f"cannot use {storage_url(storage)}: {_reason(error)}; {_DAMAGED}") from None
+
+
 @contextmanager
 def _storage_errors(storage: str | Path) -> Iterator[None]:
     """Turn the errors of a data base into one line that shows no password."""
@@ -399,11 +512,12 @@ def _storage_errors(storage: str | Path) -> Iterator[None]:
         yield
     except (SQLAlchemyError, StorageInternalError) as error:
         reason = _reason(error.__cause__ or error)
-        raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {_REMEDY}") from None
+        remedy = _DAMAGED if "malformed" in reason or "not a database" in reason else _REMEDY
+        raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {remedy}") from None
 
 
 def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0]
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 @contextmanager

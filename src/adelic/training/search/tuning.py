@@ -25,6 +25,7 @@ from adelic.storage.options import options
 from adelic.storage.provenance import source_commit, versions
 from adelic.training.dimensions import Search, apply
 from adelic.training.experiment import Experiment
+from adelic.training.kinds import AMOUNT, COUNT, NUMBER, RATE, TEXT, check_all, check_kind, check_known
 from adelic.training.models import RandomSearch
 from adelic.training.network.fitting import begin
 from adelic.training.network.joints import with_best_joint
@@ -203,6 +204,7 @@ def tune(
         seed=config.seed,
         pruning=search.pruning,
         progress=progress,
+        check=_result,
     )
     results = [_result(trial) for trial in found if trial.state.name in ("COMPLETE", "PRUNED")]
     if not any(result.state == "complete" for result in results):
@@ -313,7 +315,11 @@ def check_output(path: Path, search: Search) -> None:
 
 
 def _result(trial: "FrozenTrial") -> TrialResult:
+    """Return a finished trial; a figure that is missing, or cannot be, is a ValueError."""
     figures = trial.user_attrs.get("figures", {})
+    check_kind(trial.value, RATE.or_null(), "accuracy")
+    check_all(figures, {} if trial.value is None else {"seconds": AMOUNT}, "figures.")
+    check_known(figures, {"loss": NUMBER, "epochs": COUNT, "samples": COUNT, "reason": TEXT})
     return TrialResult(
         number=trial.number,
         state=trial.state.name.lower(),
