@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import acd
-from adelic.data import exporting
+from adelic.data import export, exporting, from_table
 from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
 from adelic.data.splits import SPLITS
 from adelic.errors import StorageError, UnknownNameError
@@ -287,8 +287,12 @@ def test_large_files_are_written_in_pieces(tmp_path, monkeypatch):
 
 def test_bad_input(tmp_path):
     d = acd.load("schubert", n=3)
-    with pytest.raises(UnknownNameError, match=r"unknown format 'cvs'; did you mean 'csv'\?"):
+    with pytest.raises(
+        UnknownNameError, match=r"unknown format 'cvs'; did you mean 'csv'\? formats: .*, int2int, acd$"
+    ):
         acd.export(d, tmp_path, format="cvs")
+    with pytest.raises(UnknownNameError, match=r"unknown format 'acd'; formats: parquet, csv, jsonl, int2int$"):
+        export(from_table({"x": range(90), "y": [0, 1] * 45}, target="y"), tmp_path, format="acd")
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StorageError, match=r"file"):
         acd.export(d, tmp_path / "file", format="csv")

@@ -25,6 +25,7 @@ import sys
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
 from adelic.acd.published import load_published
+from adelic.acd.published.authors_layout import FORMAT
 from adelic.data import (
     Check,
     Dataset,
@@ -48,7 +49,7 @@ from adelic.data import (
 )
 from adelic.storage.files import cache_folder
 
-TASKS = tasks_of(sys.modules[__name__])
+TASKS = tasks_of(sys.modules[__name__], formats={"acd": FORMAT})
 """The nine tasks by their names."""
 
 __all__ = [

@@ -10,7 +10,7 @@
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
 `training_rows` for the rows that it may train on. To add a task, make a `Task` and name it in an entry point, see
-`registry`; a format of files, see `exporting.Format`; a kind of file for tables, see `tables.files.READERS`.
+`registry`; a kind of file for tables, see `tables.files.READERS`.
 
 >>> from adelic import acd, data
 >>> d = acd.load("weaving", n=5, split="orbits")

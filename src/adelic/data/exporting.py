@@ -13,14 +13,13 @@ is its index, and `dataset.json` has the names. Of a table with fractions, x has
   index; a target is an integer; several targets are a row. `dataset.json` has the command line options that tell
   Int2Int so. Int2Int judges a model by the first lines of a file, so that the rows are shuffled.
 
-Packages add formats by the entry point group `adelic.formats`, see `Format`: `acd` is one, the text files of the
-authors of the Algebraic Combinatorics Dataset (`adelic.acd.published.authors_layout`).
+A task may have further ones, see `Format`: those of `adelic.acd` have `acd`, the text files of the authors of the
+Algebraic Combinatorics Dataset (`adelic.acd.published.authors_layout`).
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
+from adelic.data.registry import tasks
 from adelic.data.store import Hashed, file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 from adelic.numbers.describe import number_text
@@ -48,7 +48,7 @@ LineMaker = Callable[[list[int], Any], str]
 
 @dataclass(frozen=True)
 class Format:
-    """A format of text files that another package adds: an entry point of the group `adelic.formats`, under its name.
+    """A format of text files that a task has, in its `formats`, beside those of `ENDINGS`.
 
     Attributes:
         text_files: data set -> path within the folder -> (split, tokens, targets, maker of lines); raises
@@ -62,21 +62,10 @@ class Format:
     description_file: Callable[[Dataset], str]
 
 
-def formats() -> tuple[str, ...]:
-    """Return the names of all formats.
-
-    >>> formats()
-    ('parquet', 'csv', 'jsonl', 'int2int', 'acd')
-    """
-    return (*ENDINGS, *sorted(entry_points(group="adelic.formats").names))
-
-
-def _added(name: str) -> Format | None:
-    """Return a format that a package has added; None for one of our own."""
-    for entry in entry_points(group="adelic.formats", name=name):
-        added: Format = entry.load()
-        return added
-    return None
+def _further(dataset: Dataset) -> Mapping[str, Format]:
+    """Return the formats that the task of a data set has beside those of `ENDINGS`."""
+    task = tasks().get(dataset.provenance["task"])
+    return task.formats if task is not None else {}
 
 
 def export(
@@ -97,7 +86,7 @@ def export(
     Args:
         dataset: the data.
         folder: where the files go; it is made if it is missing.
-        format: one of `formats()`.
+        format: one of `ENDINGS`, or of the task's `formats`.
         force: replace files of another content.
         command: what to keep in `dataset.json` as the command that made the files.
         progress: called with (rows done, rows in all, what) while files are written.
@@ -130,8 +119,9 @@ def write(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Write the files of `export` and return the description."""
-    if not isinstance(format, str) or format not in formats():
-        raise UnknownNameError.of("format", format, formats())
+    formats = (*ENDINGS, *_further(dataset))
+    if format not in formats:
+        raise UnknownNameError.of("format", format, formats)
     contents = _contents(dataset, format, progress)
     paths = {folder / name: content for name, content in contents.items()}
     description = _description(dataset, format, command, contents)
@@ -176,7 +166,7 @@ class _Content:
 
 def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[str, _Content]:  # noqa: A002
     """Return path within the folder -> content, for the files of a format."""
-    added = _added(format)
+    added = _further(dataset).get(format)
     if added is not None:
         return {
             name: _Content(split, len(y), _text(X, y, line, _named(progress, name)))
@@ -195,7 +185,7 @@ def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[
 
 def description_file(dataset: Dataset, format: str) -> str:  # noqa: A002
     """Return the name of the file that describes an export."""
-    added = _added(format)
+    added = _further(dataset).get(format)
     return DESCRIPTION_FILE if added is None else added.description_file(dataset)
 
 
@@ -285,7 +275,7 @@ def _description(
     of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
     provenance = {key: value for key, value in dataset.provenance.items() if key not in of_the_store}
     about: dict[str, Any] = {"format": format}
-    added = _added(format)
+    added = _further(dataset).get(format)
     if added is not None:
         about |= added.about(dataset, sum(content.rows for content in contents.values()))
     else:

@@ -6,7 +6,7 @@ A further task is one module with a `TASK`, which `adelic.data.registry` finds b
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import psutil
@@ -166,6 +166,7 @@ class Task:
         cues: name -> what is trivially read off a row, for the audit.
         views: name -> another way to write rows for a network.
         tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
+        formats: name -> a `adelic.data.exporting.Format`, in which its rows can be exported, too.
         facts: the JSON file of its published counts, see `adelic.data.catalogue.facts`; None if there are none.
 
     >>> from adelic.acd import mheight
@@ -194,6 +195,7 @@ class Task:
     cues: Mapping[str, Cue] = field(default_factory=dict)
     views: Mapping[str, View] = field(default_factory=dict)
     tally: Callable[[Rows], Mapping[str, int]] | None = None
+    formats: Mapping[str, Any] = field(default_factory=dict)
     facts: Traversable | None = None
 
     def check_edition(self, edition: str) -> str:

@@ -15,6 +15,7 @@ and `tasks_of` makes a mapping of the modules of a package, each of which has a 
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
@@ -25,8 +26,8 @@ from adelic.data.protocol import Task
 from adelic.errors import ConfigurationError, UnknownNameError
 
 
-def tasks_of(package: ModuleType) -> Mapping[str, Task]:
-    """Return the tasks of a package's modules and subpackages, those that have a `TASK`, by name.
+def tasks_of(package: ModuleType, **fields: Any) -> Mapping[str, Task]:
+    """Return the tasks of a package's modules and subpackages, those that have a `TASK`, by name; some fields for all.
 
     >>> from adelic import acd
     >>> list(tasks_of(acd))[:3]
@@ -36,7 +37,7 @@ def tasks_of(package: ModuleType) -> Mapping[str, Task]:
         importlib.import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
     )
     tasks = [module.TASK for module in modules if isinstance(getattr(module, "TASK", None), Task)]
-    return MappingProxyType({task.name: task for task in tasks})
+    return MappingProxyType({task.name: replace(task, **fields) for task in tasks})
 
 
 def tasks() -> Mapping[str, Task]:
