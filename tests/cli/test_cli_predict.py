@@ -1,6 +1,7 @@
 """`adelic predict`: new rows by a run on a table of one's own."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,13 @@ def test_new_rows(works, table):
     Path("new.jsonl").write_text('{"half": 1.5, "n": -3, "note": "half a pair: \\ud83d"}\n', encoding="utf-8")
     works("predict", "mine", "new.jsonl", "--output", "out.csv")
     assert rows(Path("out.csv").read_text(encoding="utf-8"))[0]["note"] == r"half a pair: \ud83d"
+    # Values come out as JSON has them, with all digits also where Python's own bound on integers is 4,300.
+    long, values = "7" * 4301, {"a": True, "b": {"c": [1, None, "é"], "d": {}}, "e": [False, "x"], "f": None, "g": 0.25}
+    line = json.dumps({"n": 3, "half": 2, **values}, ensure_ascii=False)[:-1]
+    Path("new.jsonl").write_text(f'{line}, "long": {long}, "inside": [-{long}, 1.10]}}\n', encoding="utf-8")
+    (row,) = rows(works("predict", "mine", "new.jsonl"))
+    assert {key: json.loads(row[key]) for key in "abeg"} == {key: values[key] for key in "abeg"}
+    assert (row["a"], row["f"], row["long"], row["inside"]) == ("true", "", long, f"[-{long}, 1.10]")
 
 
 def test_new_numbers_side_by_side(works, table):

@@ -2,13 +2,17 @@
 
 import csv
 import io
+import json
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import click
 
 from adelic.cli.options import FileName, in_terms_of_options, runs_option
 from adelic.cli.outputs import check_output
 from adelic.errors import ConfigurationError
+from adelic.numbers.describe import number_text
 from adelic.storage.files import atomic_write
 
 PREDICTION, PROBABILITY = "prediction", "probability"
@@ -57,9 +61,28 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
     if output is None:
         click.echo(text.getvalue(), nl=False)
         return
     atomic_write(output, text.getvalue())
     click.echo(f"wrote {output}: {len(found.answers):,} rows")
+
+
+def _cell(value: Any, *, is_inside: bool = False) -> str:
+    """Return a value of a table as text: numbers with all digits, truth values, objects and lists as JSON has them.
+
+    >>> _cell("a"), _cell(None), _cell(True), _cell({"a": [1, None, "b", Decimal("0.10")]})
+    ('a', '', 'true', '{"a": [1, null, "b", 0.10]}')
+    """
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(key), ensure_ascii=False)}: {_cell(v, is_inside=True)}" for key, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_cell(v, is_inside=True) for v in value)}]"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return number_text(value)  # of any length
+    if isinstance(value, bool | float) or (value is None and is_inside):
+        return json.dumps(value)
+    text = "" if value is None else str(value)
+    return json.dumps(text, ensure_ascii=False) if is_inside and not isinstance(value, Decimal) else text

@@ -252,7 +252,7 @@ def write_parquet(file: Any, columns: Mapping[str, NDArray[np.integer[Any]]], pr
         return pa.Table.from_arrays(list(arrays.values()), schema=schema)
 
     rows = len(next(iter(columns.values())))
-    with pq.ParquetWriter(file, table(slice(0)).schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, table(slice(0)).schema, compression="zstd", write_page_checksum=True) as writer:
         for start in range(0, max(rows, 1), ROW_GROUP):
             writer.write_table(table(slice(start, start + ROW_GROUP)))
             if progress:

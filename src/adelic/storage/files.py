@@ -316,7 +316,7 @@ def storage_errors(failure: str, remedy: str) -> Iterator[None]:
     except StorageError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = error.strerror or " ".join(str(error).split())
         raise StorageError(f"{failure}: {reason}; {remedy}") from error
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from adelic.data.tables.columns import columns_of
 from adelic.errors import ConfigurationError, StorageError, needs_extra
 from adelic.numbers import integers
+from adelic.numbers.describe import one_line
 from adelic.storage.files import storage_errors
 
 READABLE = "name a file that exists and is readable"
@@ -43,7 +44,7 @@ def read_table(path: str | Path) -> FileColumns:
     the columns of CSV.
 
     Raises:
-        StorageError: there is no such file, or it cannot be read.
+        StorageError: there is no such file, or it cannot be read, or Parquet is damaged.
         ConfigurationError: it is not what its ending says, or has no rows.
 
     >>> import tempfile
@@ -183,9 +184,14 @@ def _read_parquet(path: Path) -> FileColumns:
         import pyarrow.parquet as pq
 
     try:
-        return FileColumns(columns_of(pq.read_table(path, partitioning=None)))
-    except pa.ArrowException as error:
-        raise ValueError(str(error)) from None
+        # Where its writer wrote checksums of pages, as we do, a flipped bit of a value is an error.
+        return FileColumns(columns_of(pq.read_table(path, partitioning=None, page_checksum_verification=True)))
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk, not of what is there
+            raise
+        raise StorageError(
+            f"{path} is damaged, or is no Parquet file: {one_line(str(error))}; write it again from its source"
+        ) from None
 
 
 READERS: Mapping[str, Callable[[Path], FileColumns]] = {

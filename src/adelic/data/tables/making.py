@@ -375,7 +375,9 @@ def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: boo
     """Return the part of each row as a column says; if no row says validation, a twelfth of train validates."""
     for value in column.values:
         if value not in PART_NAMES:
-            unknown = UnknownNameError.of("part", str(value), SPLITS, listed="a column of parts says")
+            unknown = UnknownNameError.of(
+                "part", value if isinstance(value, str) else describe(value), SPLITS, listed="a column of parts says"
+            )
             raise UnknownNameError(f"column {column.name!r}, {column.first(value)}: {unknown}")
     of_row = np.array([PART_NAMES[value] for value in column.values], np.int8)[column.codes]
     if not np.any(of_row == VALIDATION):

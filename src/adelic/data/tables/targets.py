@@ -55,9 +55,9 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
 
 
 def _text(value: Any) -> str:
-    """Return a value as the table writes it; of whole numbers all digits, where str() stops at 4,300."""
-    is_whole = isinstance(value, int | np.integer | Fraction) and not isinstance(value, bool) and value.denominator == 1
-    return number_text(int(value)) if is_whole else str(value)
+    """Return a value as the table writes it; of numbers all digits, where str() stops at 4,300."""
+    is_number = isinstance(value, int | np.integer | Fraction) and not isinstance(value, bool)
+    return number_text(value if isinstance(value, Fraction) else int(value)) if is_number else str(value)
 
 
 def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
