@@ -385,7 +385,9 @@ class TestDivision:
 
     @pytest.mark.parametrize("size", [1, 60])
     def test_by_a_number_whose_digits_are_all_zero(self, size):
-        with pytest.raises(PrecisionError, match="no known 2-adic digit at precision=8; a higher precision"):
+        with pytest.raises(PrecisionError, match="no known 2-adic digit at precision=8; more known digits"):
+            SPACE.encode([1] * size) / SPACE.encode(256)
+        with pytest.raises(PrecisionError, match=r"2-adic valuation −8.*fractional_digits=8 would hold it: with"):
             SPACE.encode([1] * size) / 256
 
     @pytest.mark.parametrize("size", [1, 60])
@@ -401,10 +403,11 @@ class TestDivision:
 
     def test_products_with_fractional_digits_know_fewer(self):
         space = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=3)
-        product = space.encode("7/5") * 5
-        assert product.known.tolist() == [8, 7]  # times 5: the top digit of 5-adic 7/5 moves up, an unknown one follows
-        assert product.decode() == 7
-        assert (product * "3/2").known.tolist() == [7, 7]
+        product = space.encode("7/5") * space.encode(5)
+        assert product.known.tolist() == [8, 7]  # 5 is known modulo 5^5 alone, and 7/5 has the valuation −1
+        assert (space.encode("7/5") * 5).known.tolist() == [8, 8]
+        assert (space.encode("7/5") * 5).decode() == 7
+        assert (space.encode("7/5") / 5 * "3/2").known.tolist() == [7, 7]  # each divides one digit away
 
 
 class TestDisplay:

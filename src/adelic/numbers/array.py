@@ -20,7 +20,7 @@ from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import Residue
 from adelic.numbers.local.array import PadicArray
-from adelic.numbers.places import finite
+from adelic.numbers.places import finite, windows
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.places.shape import NumberArray, common_shape, read_only
@@ -51,6 +51,16 @@ class Space(Protocol):
     def window(self) -> Window:
         """Return the parameters as the kernels take them."""
 
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        """Return what two spaces whose arrays mix have in common: all but their windows."""
+
+    def _with_window(self, window: Window) -> "Space":
+        """Return the space with another window at the same primes."""
+
+    def _exact(self, values: Any, *, relative: bool) -> tuple[RealPlace, FinitePlaces]:
+        """Return the coordinates of numbers as `windows.exact` does."""
+
     def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
         """Return other operands as an array."""
 
@@ -58,10 +68,10 @@ class Space(Protocol):
 class AdeleArray(NumberArray):
     """An immutable array of adeles of one space; made by `AdeleSpace.encode`, NumPy-like in shape and indexing.
 
-    `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; other operands are
-    encoded first. p-adic coordinates are exact to the digits that `known` counts; the real one is a float64 with an
-    error bound. `==` and `!=` compare element by element: digits as far as both sides know them, real values within
-    their error bounds.
+    `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; numbers that are no
+    arrays act exactly. p-adic coordinates are exact to the digits that `known` counts; the real one is a float64 with
+    an error bound. Arrays of spaces with the same primes mix: the result's window holds the digits of both. `==` and
+    `!=` compare element by element: digits as far as both sides know them, real values within their error bounds.
 
     Source: the paper, section 2: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y).
 
@@ -128,8 +138,8 @@ class AdeleArray(NumberArray):
     def known(self) -> npt.NDArray[np.int32]:
         """Return how many digits of each window are known, counted from the lowest, int32 (*, n_primes).
 
-        All that the prime has after `encode` and after sums. Products with fractional digits and quotients by
-        multiples of p know fewer (capped absolute precision).
+        All that the prime has after `encode` and after sums. Products of arrays with fractional digits and quotients
+        by multiples of p know fewer (capped absolute precision).
 
         >>> from adelic import AdeleSpace
         >>> space = AdeleSpace(primes=(2, 3), precision=8)
@@ -299,51 +309,88 @@ class AdeleArray(NumberArray):
 
     def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
         """Return another operand as an array of the same space."""
-        if isinstance(other, AdeleArray) and other.space != self.space:
+        if not isinstance(other, AdeleArray):
+            return self.space.encode(other, floats=floats)
+        if other.space._field != self.space._field:
             raise SpaceError(
                 f"arrays of different spaces do not mix: {describe(self.space, 200)} and {describe(other.space, 200)}"
             )
-        return self.space.encode(other, floats=floats)
+        return other
+
+    def _exactly(self, other: Any, *, relative: bool) -> "AdeleArray":
+        return type(self)(self.space, *self.space._exact(other, relative=relative))
+
+    @property
+    def _window(self) -> Window:
+        return self.space.window
+
+    def _in_window(self, window: Window) -> "AdeleArray":
+        old = self._window
+        if window == old:
+            return self
+        x, real_place = self._finite.reshape((-1,)), self._real
+        places = self._at_places(lambda: windows.moved(x, old, window), real_place)
+        if window != old.union(window) and isinstance(real_place, RealPlace):
+            # In a smaller window the number may be outside the decoding bound.
+            beyond = real_place.beyond.copy()
+            beyond["is_inside"] = False
+            real_place = replace(real_place, beyond=beyond)
+        return type(self)(self.space._with_window(window), real_place, places, self._errors)
+
+    def _at_places(self, operation: Callable[[], FinitePlaces], real_place: RealPlace) -> FinitePlaces:
+        """Return what an operation makes, in the shape of its real place; an error names a number by that."""
+        try:
+            return operation().reshape(real_place.shape)
+        except OperationError as error:
+            position = np.unravel_index(error.index, real_place.shape)
+            value = real_place[position].text()
+            raise PrecisionError(f"the {error.noun} {value}{at_position(position)} {error.text}") from None
 
     def _combine(
         self, other: "AdeleArray", real_operation: Callable[[RealPlace, RealPlace], RealPlace], finite_operation: Any
     ) -> "AdeleArray":
         """Broadcast two operands and apply an operation at every place."""
         shape = common_shape(self, other)
-        pairs = [(a._real.broadcast_to(shape), a._finite.broadcast_to(shape).reshape((-1,))) for a in (self, other)]
-        real_place = real_operation(pairs[0][0], pairs[1][0])  # first: errors name a number by it
-        try:
-            places = finite_operation(pairs[0][1], pairs[1][1], self.space.window)
-        except OperationError as error:
-            position = np.unravel_index(error.index, shape)
-            value = real_place[position].text()
-            raise PrecisionError(f"the {error.noun} {value}{at_position(position)} {error.text}") from None
+        (a, x), (b, y) = (
+            (c._real.broadcast_to(shape), c._finite.broadcast_to(shape).reshape((-1,))) for c in (self, other)
+        )
+        real_place = real_operation(a, b)
+        places = self._at_places(lambda: finite_operation(x, y, self._window), real_place)
         is_approximate = self._errors is not None or other._errors is not None
         errors = np.full(shape, np.nan) if is_approximate else None
-        return type(self)(self.space, real_place, places.reshape(shape), errors)
+        return type(self)(self.space, real_place, places, errors)
 
     def __add__(self, other: Any) -> "AdeleArray":
-        return self._combine(self._coerce(other), lambda a, b: a + b, finite.add)
+        a, b = self._aligned(other)
+        return a._combine(b, lambda a, b: a + b, finite.add)
 
     def __mul__(self, other: Any) -> "AdeleArray":
-        return self._combine(self._coerce(other), lambda a, b: a * b, finite.multiply)
+        a, b = self._factors(other)
+        return a._combine(b, lambda a, b: a * b, finite.multiply)
+
+    def _raised(self, k: int) -> "AdeleArray":
+        real_place = windows.repeated(self._real, k, lambda a, b: a * b)
+        places = self._at_places(lambda: windows.power(self._finite.reshape((-1,)), k, self._window), real_place)
+        errors = self._errors if k == 1 or self._errors is None else np.full(self.shape, np.nan)
+        return type(self)(self.space, real_place, places, errors)
 
     def __neg__(self) -> "AdeleArray":
         places = finite.negate(self._finite.reshape((-1,)), self.space.window)
         return type(self)(self.space, -self._real, places.reshape(self.shape), self._errors)
 
     def __sub__(self, other: Any) -> "AdeleArray":
-        return self._combine(self._coerce(other), lambda a, b: a + -b, finite.subtract)
+        a, b = self._aligned(other)
+        return a._combine(b, lambda a, b: a + -b, finite.subtract)
 
     def __truediv__(self, other: Any) -> "AdeleArray":
-        divisor = self._coerce(other)
+        dividend, divisor = self._factors(other, relative=True)
         may_be_zero = np.atleast_1d(divisor._is_zero())
         if np.any(may_be_zero):
             position = tuple(int(i) for i in np.argwhere(may_be_zero)[0]) if divisor.shape else ()
             raise DivisionByZeroError(
                 f"division by zero{at_position(position)}: every coordinate of the divisor is zero"
             )
-        return self._combine(divisor, lambda a, b: a * b.reciprocal(), finite.divide)
+        return dividend._combine(divisor, lambda a, b: a * b.reciprocal(), finite.divide)
 
     def _is_zero(self) -> npt.NDArray[np.bool_]:
         """Return where every coordinate is zero, as far as it is known."""

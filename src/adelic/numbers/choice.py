@@ -14,17 +14,19 @@ as the bound can spare. A digit of a smaller prime is worth less, so that no oth
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import log2, prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError, PrecisionError, SpaceError
+from adelic.errors import EncodingError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.information import SIGNIFICANT, PrimeInformation, prime_information
-from adelic.numbers.primes import first_primes, valuation
+from adelic.numbers.places import windows
+from adelic.numbers.primes import first_primes
 from adelic.numbers.rationals import EXACT, Rationals
 from adelic.numbers.space import AdeleSpace
 
@@ -212,17 +214,7 @@ def fitting_space(
     if fractional_digits is not None:
         return space
     numbers = rationals.read(values, floats=floats)
-    needs = [max(valuation(m, p) for p in space.primes) for m in numbers.denominators.tolist()]
-    needed = max(needs, default=0)
-    least = min(space.precisions)
-    if needed >= least:
-        at = "" if space.window.is_uniform else f" at the prime {space.primes[space.precisions.index(least)]}"
-        digits = f"{needed} digit{'s' * (needed != 1)}"
-        raise PrecisionError(
-            f"{describe(numbers.fraction(needs.index(needed)))} needs {digits} after the point, which "
-            f"precision={least}{at} does not hold; precision={needed + 1} would"
-        )
-    return AdeleSpace(space.primes, space.precision, needed)
+    return AdeleSpace(space.primes, space.precision, windows.needed_digits(numbers, space.window))
 
 
 def _rank(space: AdeleSpace) -> tuple[Any, ...]:
@@ -292,20 +284,10 @@ class _Leaves:
         has_min = numbers.is_small and bool(np.any(n == np.iinfo(np.int64).min))
         self._numerators = np.abs(n.astype(object) if has_min else n)
         self._denominators = np.ones(1, dtype=np.int64) if numbers.is_integral else m
+        self.largest_power = cache(numbers.largest_power)
         if numbers.is_integral:
             self._numerators = self._numerators.max(keepdims=True)
-        self._powers: dict[int, int] = {}
         self._largest_denominator = int(self._denominators.max())
-
-    def largest_power(self, p: int) -> int:
-        """Return the largest e such that p^e divides a denominator."""
-        if p not in self._powers:
-            e, rest = 0, self._denominators
-            # NumPy refuses a p beyond int64, which divides no denominator in int64.
-            while p <= rest.max() and len(rest := rest[rest % p == 0] // p):
-                e += 1
-            self._powers[p] = e
-        return self._powers[p]
 
     def need(self, dividing: tuple[int, ...]) -> Fraction:
         """Return the largest 2·|n|·m of a result in a space whose primes, of those in denominators, are `dividing`."""

@@ -165,8 +165,12 @@ def negate(x: Residue, p: int) -> Residue:
     return Residue(-x.value % p**x.known, x.known)
 
 
-def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0) -> Residue:
-    """Return x · y.
+def multiply(
+    x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0, below: int | None = None
+) -> Residue:
+    """Return x · y; `below` is how many digits of the residues' product lie below the window.
+
+    It is F, where x, y and the product have as many fractional digits; in general F_x + F_y − F.
 
     With x known mod p^a and y mod p^b, x·y is known mod p^min(a + v(y), b + v(x)), and F digits move below the window.
     A BelowWindowError says that v(x) + v(y) < −F, a NothingKnownError that no digit in the window is determined.
@@ -178,17 +182,22 @@ def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: 
     Residue(value=35, known=3)
     """
     v, w = _valuation(x, p), _valuation(y, p)
-    known = min(v + y.known, w + x.known, precision + fractional_digits) - fractional_digits
+    below = fractional_digits if below is None else below
+    known = min(v + y.known, w + x.known, precision + below) - below
     # The valuation of a residue 0 is a bound alone: nothing is seen to lie below the window.
-    if x.value and y.value and v + w < fractional_digits:
-        raise BelowWindowError(2 * fractional_digits - v - w)
+    if x.value and y.value and v + w < below:
+        raise BelowWindowError(fractional_digits + below - v - w)
     if known <= 0:
         raise NothingKnownError
-    return Residue(x.value * y.value // p**fractional_digits % p**known, known)
+    return Residue(x.value * y.value // p**below % p**known, known)
 
 
-def divide(x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0) -> Residue:
-    """Return x / y.
+def divide(
+    x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0, above: int | None = None
+) -> Residue:
+    """Return x / y; `above` is the place in the window where a quotient of residues that are units begins.
+
+    It is F, where x, y and the quotient have as many fractional digits; in general F + F_y − F_x.
 
     A quotient is known to the smaller of its arguments' relative precisions: dividing by p^k·unit loses k digits. A
     BelowWindowError says that v(x) − v(y) < −F, a NothingKnownError that y may be zero, or no digit in the window is
@@ -200,10 +209,11 @@ def divide(x: Residue, y: Residue, p: int, precision: int, fractional_digits: in
     v, w = _valuation(x, p), _valuation(y, p)
     if not y.value:
         raise NothingKnownError
-    shift = fractional_digits + v - w  # where in the window the quotient's lowest digit stands
+    # Where in the window the quotient's lowest digit stands.
+    shift = (fractional_digits if above is None else above) + v - w
     known = min(precision, shift + min(x.known - v, y.known - w))
     if x.value and shift < 0:
-        raise BelowWindowError(w - v)
+        raise BelowWindowError(fractional_digits - shift)
     if known <= 0:
         raise NothingKnownError
     modulus = p**known

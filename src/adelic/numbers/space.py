@@ -14,7 +14,8 @@ from adelic.numbers.algebraic.space import AlgebraicSpace
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import check_float32, measured, number_array, read_digits, write_real_row
 from adelic.numbers.describe import describe
-from adelic.numbers.places import finite, real
+from adelic.numbers.places import finite, real, windows
+from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import first_primes
 from adelic.numbers.window import (
@@ -193,6 +194,21 @@ class AdeleSpace:
             ) from None
         return AdeleSpace(tuple(by_prime), by_prime, self.fractional_digits)
 
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        """Return what two spaces whose arrays mix have in common: the primes."""
+        return self.primes
+
+    def _with_window(self, window: Window) -> "AdeleSpace":
+        """Return the space with another window at the same primes; `AdeleArray.with_window` takes numbers there.
+
+        >>> AdeleSpace((2, 3), 4)._with_window(Window((2, 3), (7, 5), 1))
+        AdeleSpace(primes=(2, 3), precision={2: 7, 3: 5}, fractional_digits=1)
+        """
+        return AdeleSpace(
+            window.primes, dict(zip(window.primes, window.precisions, strict=True)), window.fractional_digits
+        )
+
     def _is_inside(self, n: int, m: int) -> bool:
         """Return whether n/m lies inside the decoding bound."""
         n, bound = n * self._scale, self._scale * self.decoding_bound
@@ -233,13 +249,20 @@ class AdeleSpace:
             return values
         _check_threads(threads)
         numbers = rationals.read(values, floats=floats)
-        size = len(numbers.numerators)
-        digits = np.empty((size, self.n_primes, self.max_precision), dtype=finite.digit_dtype(self.primes))
-        finite.encode(numbers, self.window, digits, threads=threads)
-        places = FinitePlaces(digits, finite.all_known(self.window, size))
+        places = finite.encoded(numbers, self.window, threads=threads)
         real_place = real.encode(numbers, self._is_inside)
         errors = rationals.approximation_errors(values, numbers, floats=floats)
-        return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape), errors)
+        return AdeleArray(self, real_place.reshape(numbers.shape), places, errors)
+
+    def _exact(self, values: Any, *, relative: bool) -> tuple[RealPlace, FinitePlaces]:
+        """Return the coordinates of numbers as one operation takes them without a loss, see `windows.exact`.
+
+        >>> AdeleSpace((5,), 4)._exact("1/5", relative=False)[1].digits.tolist()
+        [[0, 0, 0, 0, 1]]
+        """
+        numbers = rationals.read(values, floats="never")
+        places = windows.exact(numbers, self.window, relative=relative)
+        return real.encode(numbers, self._is_inside).reshape(numbers.shape), places
 
     def tensor(
         self,

@@ -78,6 +78,18 @@ class Window(NamedTuple):
         """Return whether all primes have the same number of digits, so that every column is a digit at every prime."""
         return min(self.precisions) == max(self.precisions)
 
+    def union(self, other: "Window") -> "Window":
+        """Return the least window at the same primes that has every digit of both.
+
+        >>> Window((7,), (5,), 0).union(Window((7,), (3,), 2))
+        Window(primes=(7,), precisions=(7,), fractional_digits=2)
+        """
+        if self == other:
+            return self
+        f, g = self.fractional_digits, other.fractional_digits
+        pairs = zip(self.precisions, other.precisions, strict=True)
+        return Window(self.primes, tuple(max(n - f, m - g) + max(f, g) for n, m in pairs), max(f, g))
+
     @property
     def exists(self) -> npt.NDArray[np.bool_]:
         """Return where in an array of digits there are digits, bool (n_primes, precision), highest digits first."""

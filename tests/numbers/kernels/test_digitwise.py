@@ -12,7 +12,7 @@ from adelic import AdeleSpace
 from adelic.errors import PrecisionError
 from adelic.numbers import hensel, rationals
 from adelic.numbers.kernels import digitwise
-from adelic.numbers.places import finite, threshold
+from adelic.numbers.places import finite, threshold, windows
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.window import Window
 
@@ -80,6 +80,22 @@ def test_arithmetic(window, seed, largest, size):
     assert_equal_outcomes(*both_ways(lambda: finite.negate(x, window)))
     for operation in (finite.add, finite.multiply, finite.divide):
         assert_equal_outcomes(*both_ways(lambda operation=operation: operation(x, y, window)))
+    for k in (1, 2, 3, 6):
+        assert_equal_outcomes(*both_ways(lambda k=k: windows.power(x, k, window)))
+
+
+@settings(max_examples=30)
+@given(st.sampled_from(WINDOWS), st.integers(0, 2**32), st.sampled_from([1, 40]), st.booleans())
+def test_arithmetic_with_exact_numbers(window, seed, size, is_integral):
+    """They have windows of their own, with other digits than the array's and the result's."""
+    rng = np.random.default_rng(seed)
+    x = random_places(rng, window, size)
+    m = [1] * size if is_integral else rng.integers(1, 9, size).tolist()
+    q = rationals.read(list(zip(rng.integers(-500, 500, size).tolist(), m, strict=True)))
+    factor, divisor = (windows.exact(q, window, relative=relative) for relative in (False, True))
+    assert_equal_outcomes(*both_ways(lambda: finite.multiply(x, factor, window)))
+    assert_equal_outcomes(*both_ways(lambda: finite.divide(x, divisor, window)))
+    assert_equal_outcomes(*both_ways(lambda: finite.divide(divisor, x, window)))
 
 
 @settings(max_examples=20)

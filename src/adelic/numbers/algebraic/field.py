@@ -35,6 +35,19 @@ class EmbeddedField(ABC):
     precision: int
     fractional_digits: int
 
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        """Return what two spaces whose arrays mix have in common."""
+        return self.polynomial, self.root, self.primes
+
+    @abstractmethod
+    def _with_window(self, window: Window) -> "EmbeddedField":
+        """Return the space with another window at the same primes."""
+
+    @abstractmethod
+    def _exact(self, values: Any, *, relative: bool) -> Any:
+        """Return the coordinates of numbers as `windows.exact` does."""
+
     @abstractmethod
     def encode(self, values: Any, *, floats: str = "error") -> AdeleArray:
         """Return numbers of the field as an array."""
@@ -67,16 +80,19 @@ class EmbeddedField(ABC):
         """Return how many rows of the layout the infinite place takes: 1 if it is real, 2 if it is complex."""
         return 1 if self.root.imag == 0 else 2
 
-    def residue(self, element: Element, j: int) -> int:
-        """Return p^F · α mod p^precision for a number α of the field at the j-th prime.
+    def residue(self, element: Element, j: int, window: Window | None = None) -> int:
+        """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
 
         A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
         integer. More digits of θ tell. A BelowWindowError says that α has digits below the window.
         """
         numerators, denominator = element
-        p, n, f = self.primes[j], self.precision, self.fractional_digits
+        p, f = self.primes[j], (window or self.window).fractional_digits
+        n = (window or self.window).precisions[j]
         e = valuation(denominator, p)
-        theta = polynomials.hensel_root(self.polynomial, self.roots[j] % p, p, n + e) if e else self.roots[j]
+        theta = self.roots[j]
+        if n + e > self.precision:
+            theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
         value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
         if value % p**e:
             raise BelowWindowError(e - valuation(value, p) + f)

@@ -6,6 +6,7 @@ roots in Z_p is taken is a choice of one of the prime ideals above p: here it is
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from math import floor, log2
@@ -26,11 +27,12 @@ from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import measured, number_array, read_digits
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError
-from adelic.numbers.places import finite, real
+from adelic.numbers.places import finite, real, windows
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.window import DEFAULT_PRECISION, checked_integer, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_integer, checked_window
 
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
@@ -126,18 +128,52 @@ class AlgebraicSpace(EmbeddedField):
             return values
         elements: list[Element] = []
         shape = self._read(values, (), floats, elements)
+        return AlgebraicArray(self, *self._encoded(elements, shape, self.window))
+
+    def _with_window(self, window: Window) -> "AlgebraicSpace":
+        """Return the space with another window at the same primes; `AlgebraicArray.with_window` takes numbers there.
+
+        >>> AlgebraicSpace("x^2 - 2", primes=(7,))._with_window(Window((7,), (9,), 1)).precision
+        9
+        """
+        precision = window.precision if window.is_uniform else dict(zip(window.primes, window.precisions, strict=True))
+        return AlgebraicSpace(
+            polynomials.to_text(self.polynomial),
+            root=self.root,
+            primes=window.primes,
+            precision=precision,  # type: ignore[arg-type]  # digits by prime are refused
+            fractional_digits=window.fractional_digits,
+        )
+
+    def _exact(self, values: Any, *, relative: bool) -> tuple[InfinitePlace, FinitePlaces]:
+        """Return the coordinates of numbers as one operation takes them without a loss, see `windows.exact`.
+
+        >>> AlgebraicSpace("x^2 - 2", primes=(7,), precision=3)._exact("x", relative=False)[1].digits.tolist()
+        [[2, 1, 3]]
+        """
+        elements: list[Element] = []
+        shape = self._read(values, (), "never", elements)
+        e = max((valuation(m, p) for _, m in elements for p in self.primes), default=0)
+        own = windows.exact_window(self.window, min(e, self.precision), self.precision if relative else 0)
+        place, places = self._encoded(elements, shape, own)
+        return place, replace(places, fractional_digits=own.fractional_digits)
+
+    def _encoded(
+        self, elements: list[Element], shape: tuple[int, ...], window: Window
+    ) -> tuple[InfinitePlace, FinitePlaces]:
+        """Return the coordinates of numbers of the field in a window."""
         size = len(elements)
-        digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
+        digits = np.empty((size, self.n_primes, window.precision), dtype=finite.digit_dtype(self.primes))
         balls = np.empty((size, self.n_rows, 2))
         height = np.empty((size, 2))
         for i, element in enumerate(elements):
             for j, p in enumerate(self.primes):
                 try:
-                    residue = self.residue(element, j)
+                    residue = self.residue(element, j, window)
                 except BelowWindowError as error:
                     position = np.unravel_index(i, shape)
                     raise self._window_error(element, position, p, error.needed) from None
-                digits[i, j] = hensel.to_digits(residue, p, self.precision)[::-1]
+                digits[i, j] = hensel.to_digits(residue, p, window.precision)[::-1]
             conjugates = self.conjugates(element)
             balls[i] = [_ball(part) for part in (conjugates[0].real, conjugates[0].imag)[: self.n_rows]]
             height[i] = _upper_float(Fraction(element[1])), _upper_float(polynomials.house(conjugates))
@@ -147,8 +183,7 @@ class AlgebraicSpace(EmbeddedField):
             Height(height[:, 0], height[:, 1], is_multiple),
             self.degree,
         )
-        places = FinitePlaces(digits, finite.all_known(self.window, size))
-        return AlgebraicArray(self, place.reshape(shape), places.reshape(shape))
+        return place.reshape(shape), FinitePlaces(digits, finite.all_known(window, size)).reshape(shape)
 
     def from_digits(
         self, digits: Any, value: Any, *, radius: Any = None, max_denominator: int | None = None

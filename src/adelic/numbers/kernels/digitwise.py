@@ -133,34 +133,38 @@ def multiply(
     y_known: Array,
     primes: Array,
     precisions: Array,
-    fractional_digits: int,
+    below: int,
     out: Array,
     out_known: Array,
 ) -> Failure:
-    """Write x · y: one convolution of digits a coordinate, F digits moved below the window."""
+    """Write x · y: one convolution of digits a coordinate, the digits `below` moved below the window.
+
+    As many as there are fractional digits, unless x or y has others; each may have other columns than the result.
+    """
     size, n_primes, precision = out.shape
+    x_last, y_last = x.shape[2] - 1, y.shape[2] - 1
     for i in range(size):
         for j in range(n_primes):
             p = np.int64(primes[j])
             v = low_zeros(x[i, j], x_known[i, j])
             w = low_zeros(y[i, j], y_known[i, j])
-            if v < x_known[i, j] and w < y_known[i, j] and v + w < fractional_digits:
+            if v < x_known[i, j] and w < y_known[i, j] and v + w < below:
                 return i, j, BELOW_WINDOW
-            total = min(v + y_known[i, j], w + x_known[i, j], precisions[j] + fractional_digits)
-            if total <= fractional_digits:
+            total = min(v + y_known[i, j], w + x_known[i, j], precisions[j] + below)
+            if total <= below:
                 return i, j, NOTHING_KNOWN
             # `Window.suits_kernels` keeps N·p² below 2^62, so that N products and the carry fit int64.
             carry = np.int64(0)
             for t in range(v + w, total):
-                for a in range(max(v, t - precision + 1), min(t - w, precision - 1) + 1):
-                    carry += np.int64(x[i, j, precision - 1 - a]) * np.int64(y[i, j, precision - 1 - (t - a)])
+                for a in range(max(v, t - y_last), min(t - w, x_last) + 1):
+                    carry += np.int64(x[i, j, x_last - a]) * np.int64(y[i, j, y_last - (t - a)])
                 # Below the window lie zeros alone: t starts there only if all known digits of x or y are 0.
-                if t >= fractional_digits:
-                    out[i, j, precision - 1 - (t - fractional_digits)] = carry % p
+                if t >= below:
+                    out[i, j, precision - 1 - (t - below)] = carry % p
                 carry //= p
-            known = total - fractional_digits
+            known = total - below
             for k in range(precision):
-                if k + fractional_digits < v + w or k >= known:
+                if k + below < v + w or k >= known:
                     out[i, j, precision - 1 - k] = 0
             out_known[i, j] = known
     return -1, 0, FITS
@@ -174,12 +178,17 @@ def divide(
     y_known: Array,
     primes: Array,
     precisions: Array,
-    fractional_digits: int,
+    above: int,
     out: Array,
     out_known: Array,
 ) -> Failure:
-    """Write x / y: Hensel lifting on digit arrays, the remainder carried as in long division from the low end."""
+    """Write x / y: Hensel lifting on digit arrays, the remainder carried as in long division from the low end.
+
+    A quotient of units begins at the place `above` of the window, F unless x or y has other fractional digits; each may
+    have other columns than the result.
+    """
     size, n_primes, precision = out.shape
+    x_last, y_last = x.shape[2] - 1, y.shape[2] - 1
     for i in range(size):
         for j in range(n_primes):
             p = np.int64(primes[j])
@@ -187,7 +196,7 @@ def divide(
             w = low_zeros(y[i, j], y_known[i, j])
             if w == y_known[i, j]:
                 return i, j, NOTHING_KNOWN
-            shift = fractional_digits + v - w
+            shift = above + v - w
             if v < x_known[i, j] and shift < 0:
                 return i, j, BELOW_WINDOW
             known = min(precisions[j], shift + min(x_known[i, j] - v, y_known[i, j] - w))
@@ -196,15 +205,15 @@ def divide(
             for k in range(precision):
                 out[i, j, precision - 1 - k] = 0
             if v < x_known[i, j]:
-                unit = np.int64(y[i, j, precision - 1 - w])
+                unit = np.int64(y[i, j, y_last - w])
                 inverse = inverse_mod(unit, p)
                 # As in `multiply`, N·p² below 2^62 keeps it in int64; digit · unit makes it divisible by p.
                 remainder = np.int64(0)
                 for t in range(known - shift):
-                    remainder += np.int64(x[i, j, precision - 1 - v - t])
+                    remainder += np.int64(x[i, j, x_last - v - t])
                     for s in range(t):
                         remainder -= np.int64(out[i, j, precision - 1 - shift - s]) * np.int64(
-                            y[i, j, precision - 1 - w - (t - s)]
+                            y[i, j, y_last - w - (t - s)]
                         )
                     digit = (remainder % p) * inverse % p
                     out[i, j, precision - 1 - shift - t] = digit

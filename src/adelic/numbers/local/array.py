@@ -13,7 +13,7 @@ from adelic.numbers.describe import at_position, shortened
 from adelic.numbers.hensel import Residue
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
-from adelic.numbers.places import finite
+from adelic.numbers.places import finite, windows
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.places.shape import NumberArray, common_shape, read_only
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
@@ -28,7 +28,8 @@ class PadicArray(NumberArray):
     Each number is seen through a window of N digits, those of p^(−F) … p^(N−F−1), and `known` says how many of them,
     from the lowest one up, are determined: precision is absolute, capped by the window, and no digit is shown that is
     not known. `+ - * /`, `** k`, unary minus, `==` and `!=` act element by element with NumPy's broadcasting; rational
-    operands are encoded first. `==` compares digits as far as both sides know them.
+    operands act exactly, and the window of two arrays' result holds the digits of both. `==` compares digits as far as
+    both sides know them.
 
     Source: the paper, section 2; for the functions, `adelic.numbers.local.functions`.
 
@@ -44,6 +45,8 @@ class PadicArray(NumberArray):
 
     __slots__ = ("_places", "_window")
     __hash__ = None  # == is element by element
+
+    _window: Window
 
     def __init__(self, window: Window, places: FinitePlaces) -> None:
         self._window = window
@@ -220,7 +223,9 @@ class PadicArray(NumberArray):
         if p_branch is None:
             return self._apply(functions.logarithm, reason)
         units = self._apply(functions.unit_part, reason)  # log(p^v · u) = log(u) + v · log(p)
-        return units.log() + self._coerce(self.valuation()) * self._coerce(p_branch, floats="error")
+        branch = rationals.read(p_branch)
+        n, m = (part.reshape(branch.shape) for part in (branch.numerators.astype(object), branch.denominators))
+        return self._coerce((n * self.valuation(), m)) + units.log()
 
     def teichmuller(self) -> "PadicArray":
         """Return the ω with ω^p = ω and ω = x modulo p: 0, or the root of unity of order p − 1. All digits are known.
@@ -296,40 +301,52 @@ class PadicArray(NumberArray):
     def _coerce(self, other: Any, *, floats: str = "never") -> "PadicArray":
         """Return another operand as an array of the same window."""
         if not isinstance(other, PadicArray):
-            return _encode(other, self._window, floats)
-        if other._window != self._window:
+            numbers = rationals.read(other, floats=floats)
+            return PadicArray(self._window, finite.encoded(numbers, self._window))
+        if other.p != self.p:
             raise SpaceError(
-                f"arrays of different windows do not mix: {_describe(self._window)} and {_describe(other._window)}; "
-                "make both with the same"
+                f"numbers of Q_{self.p} and Q_{other.p} do not mix: {_describe(self._window)} and "
+                f"{_describe(other._window)}; make both with the same prime"
             )
         return other
+
+    def _exactly(self, other: Any, *, relative: bool) -> "PadicArray":
+        numbers = rationals.read(other, floats="never")
+        return PadicArray(self._window, windows.exact(numbers, self._window, relative=relative))
+
+    def _in_window(self, window: Window) -> "PadicArray":
+        x, old = self._places.reshape((-1,)), self._window
+        return self if window == old else _made(lambda: windows.moved(x, old, window), window, self.shape)
+
+    def _raised(self, k: int) -> "PadicArray":
+        x = self._places.reshape((-1,))
+        return _made(lambda: windows.power(x, k, self._window), self._window, self.shape)
 
     def _combine(self, other: "PadicArray", operation: Any) -> "PadicArray":
         """Broadcast two operands and apply an operation."""
         shape = common_shape(self, other)
         x, y = (a._places.broadcast_to(shape).reshape((-1,)) for a in (self, other))
-        try:
-            return PadicArray(self._window, operation(x, y, self._window).reshape(shape))
-        except OperationError as error:
-            position = np.unravel_index(error.index, shape)
-            raise PrecisionError(f"the {error.noun}{at_position(position)} {error.text}") from None
+        return _made(lambda: operation(x, y, self._window), self._window, shape)
 
     def __add__(self, other: Any) -> "PadicArray":
-        return self._combine(self._coerce(other), finite.add)
+        x, y = self._aligned(other)
+        return x._combine(y, finite.add)
 
     def __sub__(self, other: Any) -> "PadicArray":
-        return self._combine(self._coerce(other), finite.subtract)
+        x, y = self._aligned(other)
+        return x._combine(y, finite.subtract)
 
     def __mul__(self, other: Any) -> "PadicArray":
-        return self._combine(self._coerce(other), finite.multiply)
+        x, y = self._factors(other)
+        return x._combine(y, finite.multiply)
 
     def __truediv__(self, other: Any) -> "PadicArray":
-        divisor = self._coerce(other)
+        dividend, divisor = self._factors(other, relative=True)
         zeros = np.argwhere(np.atleast_1d((divisor._places.digits == 0).all(axis=(-2, -1))))
         if len(zeros):
             position = tuple(int(i) for i in zeros[0]) if divisor.shape else ()
             raise DivisionByZeroError(f"division by zero{at_position(position)}: no digit of the divisor other than 0")
-        return self._combine(divisor, finite.divide)
+        return dividend._combine(divisor, finite.divide)
 
     def __neg__(self) -> "PadicArray":
         places = finite.negate(self._places.reshape((-1,)), self._window)
@@ -362,7 +379,7 @@ def padic(
     p: int,
     precision: int = DEFAULT_PRECISION,
     *,
-    fractional_digits: int = 0,
+    fractional_digits: int | None = None,
     floats: str = "error",
 ) -> PadicArray:
     """Return rational numbers as numbers of Q_p: `AdeleSpace((p,), precision, fractional_digits).encode(values).at(p)`.
@@ -371,7 +388,7 @@ def padic(
         values: whatever `AdeleSpace.encode` takes, of shape (*).
         p: prime.
         precision: N, how many digits the window holds.
-        fractional_digits: F, how many of them stand below p^0.
+        fractional_digits: F, how many of them stand below p^0; when left out, as many as the numbers need.
         floats: as for `AdeleSpace.encode`.
 
     Returns:
@@ -381,18 +398,23 @@ def padic(
         SpaceError: p is not a prime, or the precision does not suit.
         EncodingError, DivisionByZeroError, PrecisionError: as for `AdeleSpace.encode`.
 
-    >>> print(padic("7/5", 5, precision=6, fractional_digits=1))
+    >>> print(padic("7/5", 5, precision=6))
     …00001.2_5
     """
-    return _encode(values, checked_window((checked_prime(p),), precision, fractional_digits), floats)
-
-
-def _encode(values: Any, window: Window, floats: str) -> PadicArray:
+    window = checked_window((checked_prime(p),), precision, fractional_digits or 0)
     numbers = rationals.read(values, floats=floats)
-    size = len(numbers.numerators)
-    digits = np.empty((size, 1, window.precision), dtype=finite.digit_dtype(window.primes))
-    finite.encode(numbers, window, digits)
-    return PadicArray(window, FinitePlaces(digits, finite.all_known(window, size)).reshape(numbers.shape))
+    if fractional_digits is None:
+        window = window._replace(fractional_digits=windows.needed_digits(numbers, window))
+    return PadicArray(window, finite.encoded(numbers, window))
+
+
+def _made(operation: Callable[[], FinitePlaces], window: Window, shape: tuple[int, ...]) -> PadicArray:
+    """Return what an operation makes, as an array of a shape."""
+    try:
+        return PadicArray(window, operation().reshape(shape))
+    except OperationError as error:
+        position = np.unravel_index(error.index, shape)
+        raise PrecisionError(f"the {error.noun}{at_position(position)} {error.text}") from None
 
 
 def _describe(window: Window) -> str:

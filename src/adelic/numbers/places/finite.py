@@ -6,7 +6,7 @@ is that of the prime with the most digits; where another has fewer, the columns 
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from types import ModuleType
@@ -40,26 +40,29 @@ class FinitePlaces:
     Attributes:
         digits: unsigned, (*, n_primes, precision), most significant digit first; unknown digits are 0.
         known: int32, (*, n_primes): how many digits, from the lowest one of the window upwards, are known.
+        fractional_digits: how many of the digits stand below p^0, where these are not the window's: `exact` says so.
     """
 
     digits: Digits
     known: Known
+    fractional_digits: int | None = None
 
     def __getitem__(self, key: Any) -> "FinitePlaces":
-        return FinitePlaces(self.digits[key], self.known[key])
+        return replace(self, digits=self.digits[key], known=self.known[key])
 
     def reshape(self, shape: tuple[int, ...]) -> "FinitePlaces":
         """Return the same coordinates under another array shape."""
-        return FinitePlaces(
-            self.digits.reshape(*shape, *self.digits.shape[-2:]), self.known.reshape(*shape, self.known.shape[-1])
-        )
+        digits = self.digits.reshape(*shape, *self.digits.shape[-2:])
+        return replace(self, digits=digits, known=self.known.reshape(*shape, self.known.shape[-1]))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "FinitePlaces":
         """Return the same coordinates broadcast to an array shape."""
-        return FinitePlaces(
-            np.broadcast_to(self.digits, (*shape, *self.digits.shape[-2:])),
-            np.broadcast_to(self.known, (*shape, self.known.shape[-1])),
-        )
+        digits = np.broadcast_to(self.digits, (*shape, *self.digits.shape[-2:]))
+        return replace(self, digits=digits, known=np.broadcast_to(self.known, (*shape, self.known.shape[-1])))
+
+    def below(self, window: Window) -> int:
+        """Return how many digits stand below p^0, of coordinates that an operation takes beside a window's."""
+        return window.fractional_digits if self.fractional_digits is None else self.fractional_digits
 
 
 def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
@@ -82,6 +85,13 @@ def kernels() -> ModuleType:
     from adelic.numbers.kernels import digitwise as compiled
 
     return compiled
+
+
+def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
+    """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
+    digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
+    encode(rationals, window, digits, threads=threads)
+    return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
 
 
 def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threads: int = 1) -> None:
@@ -235,14 +245,23 @@ def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
     A product below the window, or without a known digit, is an OperationError.
     """
-    if window.fractional_digits == 0 and _suits_vectors(window, x, y) and _has_limbs(window):
+    if (
+        x.below(window) + y.below(window) == window.fractional_digits
+        and _suits_vectors(window, x, y)
+        and _has_limbs(window)
+    ):
         return _multiply_limbs(x.digits, y.digits, window)
     return _multiply_each(x, y, window)
 
 
 def _multiply_each(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     f = window.fractional_digits
-    return _apply("multiply", x, y, window, lambda a, b, p, n: hensel.multiply(a, b, p, n, f), (_counts(window), f))
+    below = x.below(window) + y.below(window) - f
+
+    def reference(a: Residue, b: Residue, p: int, n: int) -> Residue:
+        return hensel.multiply(a, b, p, n, f, below)
+
+    return _apply("multiply", x, y, window, reference, (_counts(window), below))
 
 
 def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
@@ -251,7 +270,12 @@ def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     A quotient below the window, or without a known digit, is an OperationError.
     """
     f = window.fractional_digits
-    return _apply("divide", x, y, window, lambda a, b, p, n: hensel.divide(a, b, p, n, f), (_counts(window), f))
+    above = f + y.below(window) - x.below(window)
+
+    def reference(a: Residue, b: Residue, p: int, n: int) -> Residue:
+        return hensel.divide(a, b, p, n, f, above)
+
+    return _apply("divide", x, y, window, reference, (_counts(window), above))
 
 
 def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
@@ -271,11 +295,11 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 def _suits_vectors(window: Window, *operands: FinitePlaces) -> bool:
     """Return whether all digits are known and below 256, and there are enough of them for `kernels.sums`."""
     return all(
-        are_many(len(x.digits)) and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands
+        are_many(len(x.digits)) and x.digits.dtype == np.uint8 and is_all_known(x.known, window) for x in operands
     )
 
 
-def _is_all_known(known: Known, window: Window) -> bool:
+def is_all_known(known: Known, window: Window) -> bool:
     """Return whether every digit is known; at once for what `all_known` made."""
     if known.strides[0] == 0:
         known = known[:1]
@@ -301,7 +325,7 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
     products.multiply(a, b, limbs.plan(window.primes), _counts(window), out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
-        out[whole:] = _multiply_each(left, right, window).digits
+        out[whole:] = _multiply_each(left, right, window._replace(fractional_digits=0)).digits
     return FinitePlaces(out, known)
 
 
@@ -371,7 +395,7 @@ def _apply(
     parameters: tuple[Any, ...],
 ) -> FinitePlaces:
     """Apply the kernel of this name to many numbers, the reference function, of x, y, p and N_p, to a few."""
-    digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
+    digits = np.empty((*x.digits.shape[:-1], window.precision), dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
     code = 0
     if window.suits_kernels and are_many(len(digits)):
@@ -399,13 +423,13 @@ class OperationError(AdelicError, ArithmeticError):
     """An operation failed at one number and prime; `AdeleArray` rewords it with the position of the number."""
 
     def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
-        noun = {"multiply": "product", "divide": "quotient"}[name]
+        noun = {"multiply": "product", "divide": "quotient", "power": "power", "move": "number"}[name]
         if isinstance(cause, BelowWindowError):
             text = (
                 f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
-                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it"
+                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it: with_window changes it"
             )
         else:
-            text = f"has no known {p}-adic digit at precision={precision}; a higher precision would keep some"
+            text = f"has no known {p}-adic digit at precision={precision}; more known digits would keep some"
         super().__init__(f"the {noun} {text}")
         self.noun, self.index, self.text = noun, index, text

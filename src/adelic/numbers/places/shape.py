@@ -12,6 +12,7 @@ import numpy.typing as npt
 from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
+from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
 """What is raised where an operand is no number, or none that the space or window holds."""
@@ -44,9 +45,29 @@ class NumberArray(ABC):
     def _ones(self) -> Self:
         """Return ones of the same shape."""
 
+    @property
+    @abstractmethod
+    def _window(self) -> Window:
+        """Return the window of digits."""
+
+    @abstractmethod
+    def _in_window(self, window: Window) -> Self:
+        """Return the same numbers, as far as they are known, in another window at the same primes."""
+
     @abstractmethod
     def _coerce(self, other: Any, *, floats: str = "never") -> Self:
-        """Return another operand as an array of the same space or window, or raise one of `NOT_OF_THE_SPACE`."""
+        """Return another operand as an array at the same primes, or raise one of `NOT_OF_THE_SPACE`.
+
+        A number that is no array yet is seen through this array's window.
+        """
+
+    @abstractmethod
+    def _exactly(self, other: Any, *, relative: bool) -> Self:
+        """Return a number that is no array yet as `windows.exact` has it for a product, or a quotient."""
+
+    @abstractmethod
+    def _raised(self, k: int) -> Self:
+        """Return the power by k >= 1."""
 
     @abstractmethod
     def _agrees(self, other: Self) -> npt.NDArray[np.bool_]:
@@ -79,7 +100,51 @@ class NumberArray(ABC):
         return self._coerce(other) - self
 
     def __rtruediv__(self, other: Any) -> Self:
-        return self._coerce(other) / self
+        return self._exactly(other, relative=True) / self
+
+    def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Self]:
+        """Return this array and another operand in one window that holds both."""
+        second = self._coerce(other, floats=floats)
+        window = self._window.union(second._window)
+        return self._in_window(window), second._in_window(window)
+
+    def _factors(self, other: Any, *, relative: bool = False) -> tuple[Self, Self]:
+        """Return what `_aligned` does of an array; of another factor, or divisor, all digits that a result can show."""
+        return (
+            self._aligned(other) if isinstance(other, NumberArray) else (self, self._exactly(other, relative=relative))
+        )
+
+    def with_window(self, *, precision: Any = None, fractional_digits: int | None = None) -> Self:
+        """Return the same numbers seen through another window of digits.
+
+        What is known stays: a wider window has no digit more that is known, and a narrower one leaves out the highest.
+
+        Args:
+            precision: N, how many digits the new window holds, as for `AdeleSpace`; when left out, as many digits from
+                that of p^0 up as before.
+            fractional_digits: F, how many of them stand below p^0; when left out, as many as before.
+
+        Raises:
+            PrecisionError: a number has digits below the new window, or no known digit in it.
+            SpaceError: the precision does not suit.
+
+        >>> from adelic.numbers import padic
+        >>> x = padic(7, 5, precision=4)
+        >>> wide = x.with_window(fractional_digits=2)
+        >>> print(wide / 25, wide.with_window(precision=3), sep="; ")
+        …00.12_5; …2_5
+        >>> x.with_window(precision=20).series()
+        '2 + 5 + O(5^4)'
+        """
+        old = self._window
+        f = (
+            old.fractional_digits
+            if fractional_digits is None
+            else checked_integer("fractional_digits", fractional_digits)
+        )
+        if precision is None:
+            precision = {p: n + f - old.fractional_digits for p, n in zip(old.primes, old.precisions, strict=True)}
+        return self._in_window(checked_window(old.primes, precision, f))
 
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers are equal as far as both are known.
@@ -88,7 +153,7 @@ class NumberArray(ABC):
         space holds, is unequal.
         """
         try:
-            equal = self._agrees(self._coerce(other, floats="exact"))
+            equal = self._equals(other)
         except NOT_OF_THE_SPACE as error:
             try:
                 listed = entries(other, is_entry=self._is_entry)
@@ -102,13 +167,16 @@ class NumberArray(ABC):
             equal = np.array(self.reshape(-1)[which]._equal_entries(others), dtype=np.bool_).reshape(shape)
         return equal if equal.shape else bool(equal)
 
+    def _equals(self, other: Any) -> npt.NDArray[np.bool_]:
+        """Return what == returns of an operand that the space holds."""
+        first, second = self._aligned(other, floats="exact")
+        return first._agrees(second)
+
     def _equal_entries(self, others: npt.NDArray[np.object_]) -> list[bool]:
         """Return what == returns of an array (n,) and n entries, some of which the space does not hold."""
         try:
             is_array = len(others) == 1 and isinstance(others[0], NumberArray) and not others[0].shape
-            found: list[bool] = self._agrees(
-                self._coerce(others[0] if is_array else others.tolist(), floats="exact")
-            ).tolist()
+            found: list[bool] = self._equals(others[0] if is_array else others.tolist()).tolist()
             return found
         except NOT_OF_THE_SPACE:
             if len(others) == 1:
@@ -174,20 +242,15 @@ class NumberArray(ABC):
         return self
 
     def __pow__(self, exponent: Any) -> Self:
-        """Return the power by an integer, by repeated squaring; a negative one inverts first."""
+        """Return the power by an integer, by repeated squaring; a negative one inverts first.
+
+        As many digits of its unit part are known as of the number's, and the v(k) more that x^k determines.
+        """
         if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
             raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
         k = int(exponent)
         base = self if k >= 0 else 1 / self
-        result: Self | None = None
-        k = abs(k)
-        while k:
-            if k & 1:
-                result = base if result is None else result * base
-            k >>= 1
-            if k:
-                base = base * base
-        return self._ones() if result is None else result
+        return base._raised(abs(k)) if k else self._ones()
 
 
 def _axes_of_index(key: Any) -> int:
