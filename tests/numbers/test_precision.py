@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, DecodingError, PrecisionError, SpaceError
-from adelic.numbers import AlgebraicSpace, hensel_roots, padic, rationals
+from adelic.numbers import AlgebraicSpace, hensel_roots, padic
 from adelic.numbers.choice import fitting_space
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "padic_arithmetic.json").read_text())
@@ -204,14 +204,3 @@ class TestWindows:
         assert (wide**2).known.tolist() == [12, 12]
         assert (wide**2 == Fraction(17, 4)).all()
         assert (wide * wide == Fraction(17, 4)).all()
-
-
-@pytest.mark.parametrize("v", range(-3, 4))
-def test_largest_power(v):
-    q = 35 * Fraction(3) ** v
-    for values in ([q, 1], [q * 5**60, 1]):  # int64, and beyond
-        numbers = rationals.read(values)
-        assert numbers.largest_power(3) == max(0, -v)
-        assert numbers.largest_power(3, numerators=True) == max(0, v)
-    assert rationals.read([0, q]).largest_power(2**61 - 1, numerators=True) == 0
-    assert rationals.read([]).largest_power(3, numerators=True) == 0

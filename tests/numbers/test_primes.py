@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.numbers.primes import first_primes, is_prime, legendre, primitive_root, smallest_factor, valuation
+from adelic.numbers.primes import (
+    first_primes,
+    is_prime,
+    largest_valuation,
+    legendre,
+    primitive_root,
+    smallest_factor,
+    valuation,
+)
 
 
 @given(st.integers(-(10**12), 10**12).filter(bool), st.sampled_from([2, 3, 5, 7]), st.integers(0, 200))
@@ -13,6 +21,16 @@ def test_valuation(unit, p, k):
     while unit % p == 0:
         unit //= p
     assert valuation(unit * p**k, p) == k
+
+
+@pytest.mark.parametrize("dtype", [np.int64, object])
+def test_largest_valuation(dtype):
+    for k in range(5):
+        for p in (2, 7, 2**64 - 59):
+            numbers = np.array([0, p**k if p < 9 else 1, -5], dtype=dtype)
+            assert largest_valuation(numbers, p) == (k if p < 9 else 0)
+    assert largest_valuation(np.array([], dtype=dtype), 3) == 0
+    assert largest_valuation(np.broadcast_to(np.array(9, dtype=dtype), 5), 3) == 2
 
 
 def test_valuation_of_zero():

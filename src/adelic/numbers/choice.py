@@ -14,7 +14,7 @@ as the bound can spare. A digit of a smaller prime is worth less, so that no oth
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import log2, prod
 from typing import Any
 
@@ -26,7 +26,7 @@ from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.information import SIGNIFICANT, PrimeInformation, prime_information
 from adelic.numbers.places import windows
-from adelic.numbers.primes import first_primes
+from adelic.numbers.primes import first_primes, largest_valuation
 from adelic.numbers.rationals import EXACT, Rationals
 from adelic.numbers.space import AdeleSpace
 
@@ -284,7 +284,7 @@ class _Leaves:
         has_min = numbers.is_small and bool(np.any(n == np.iinfo(np.int64).min))
         self._numerators = np.abs(n.astype(object) if has_min else n)
         self._denominators = np.ones(1, dtype=np.int64) if numbers.is_integral else m
-        self.largest_power = cache(numbers.largest_power)
+        self.largest_power = cache(partial(largest_valuation, self._denominators))
         if numbers.is_integral:
             self._numerators = self._numerators.max(keepdims=True)
         self._largest_denominator = int(self._denominators.max())

@@ -120,6 +120,22 @@ def valuation(n: int, p: int) -> int:
     return k if n // p**k % p else k + 1
 
 
+def largest_valuation(numbers: NDArray[Any], p: int) -> int:
+    """Return the largest k with p**k dividing one of the integers other than 0, int64 or objects (size,), or 0.
+
+    >>> largest_valuation(np.array([0, 12, 7]), 2), largest_valuation(np.array([0]), 2)
+    (2, 0)
+    """
+    rest = numbers[:1] if numbers.strides == (0,) else numbers  # one number that is seen everywhere
+    rest = rest[rest != 0]
+    if rest.dtype == object:
+        return max((valuation(n, p) for n in rest.tolist()), default=0)
+    k = 0
+    while p < 2**63 and len(rest := rest[rest % p == 0] // p):  # NumPy refuses other p, which divide none of them
+        k += 1
+    return k
+
+
 def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the valuations of integers at a prime, and their unit parts; of 0 both are 0.
 

@@ -23,7 +23,6 @@ from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe, shortened
 from adelic.numbers.places.threshold import are_many
-from adelic.numbers.primes import valuation
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -64,23 +63,6 @@ class Rationals:
     def is_integral(self) -> bool:
         """Return whether all are known to be integers."""
         return self.denominators.strides == (0,) or bool(np.all(self.denominators == 1))
-
-    def largest_power(self, p: int, *, numerators: bool = False) -> int:
-        """Return the largest e such that p^e divides a denominator, or a numerator other than 0.
-
-        >>> read(["3/4", 24]).largest_power(2), read(["3/4", 24]).largest_power(2, numerators=True)
-        (2, 3)
-        """
-        if not numerators and self.is_integral:
-            return 0
-        numbers = self.numerators if numerators else self.denominators
-        if not self.is_small:
-            return max((valuation(n, p) for n in numbers.tolist() if n), default=0)
-        e, rest = 0, numbers[numbers != 0]
-        # NumPy refuses a p beyond int64, which divides none of them.
-        while p <= _INT64_MAX and len(rest := rest[rest % p == 0] // p):
-            e += 1
-        return e
 
     def reduced(self) -> "Rationals":
         """Return the same numbers in lowest terms, for int64; its arrays are its own."""

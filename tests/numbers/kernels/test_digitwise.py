@@ -90,7 +90,8 @@ def test_arithmetic_with_exact_numbers(window, seed, size, is_integral):
     """They have windows of their own, with other digits than the array's and the result's."""
     rng = np.random.default_rng(seed)
     x = random_places(rng, window, size)
-    m = [1] * size if is_integral else rng.integers(1, 9, size).tolist()
+    # A denominator p^e with e above N is refused at once.
+    m = [1] * size if is_integral else rng.integers(1, 4 if window.precision == 1 else 8, size).tolist()
     q = rationals.read(list(zip(rng.integers(-500, 500, size).tolist(), m, strict=True)))
     factor, divisor = (windows.exact(q, window, relative=relative) for relative in (False, True))
     assert_equal_outcomes(*both_ways(lambda: finite.multiply(x, factor, window)))

@@ -20,7 +20,7 @@ from adelic.numbers.places.finite import (
     multiply,
     valuations,
 )
-from adelic.numbers.primes import valuation
+from adelic.numbers.primes import largest_valuation, valuation
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import Window
 
@@ -43,8 +43,8 @@ def exact(rationals: Rationals, window: Window, *, relative: bool) -> FinitePlac
     PrecisionError.
     """
     most = window.precision
-    e = min(max(map(rationals.largest_power, window.primes)), most)
-    more = max(rationals.largest_power(p, numerators=True) for p in window.primes) if relative else 0
+    e = min(max(largest_valuation(rationals.denominators, p) for p in window.primes), most)
+    more = max(largest_valuation(rationals.numerators, p) for p in window.primes) if relative else 0
     own = exact_window(window, e, min(more, most + 64))  # 2^64 is more than int64 holds
     try:
         return replace(encoded(rationals, own), fractional_digits=e)
@@ -60,7 +60,7 @@ def needed_digits(rationals: Rationals, window: Window) -> int:
     >>> needed_digits(read(["7/5", "1/4"]), Window((2, 3, 5), (16, 16, 16), 0))
     2
     """
-    needed, p = max((rationals.largest_power(p), p) for p in window.primes)
+    needed, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
     least = min(window.precisions)
     if needed >= least:
         first = next(i for i, m in enumerate(rationals.denominators.tolist()) if valuation(m, p) == needed)
