@@ -22,7 +22,7 @@ import numpy.typing as npt
 from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe, shortened
-from adelic.numbers.places.threshold import are_many
+from adelic.numbers.places.threshold import GCD, are_for_numpy, are_many
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -87,7 +87,11 @@ def blocks(size: int) -> Iterator[slice]:
 
 def _reduce(n: npt.NDArray[np.int64], m: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return int64 numerators and denominators in lowest terms, the denominators positive."""
-    if not are_many(len(n)) or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT:
+    if (
+        not are_many(len(n))
+        or are_for_numpy(len(n), GCD)
+        or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT
+    ):
         divisor = np.gcd(n, m) * np.sign(m)
         return n // divisor, m // divisor
     from adelic.numbers.kernels import divisors

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.numbers.places import wide
-from adelic.numbers.places.threshold import are_many
+from adelic.numbers.places.threshold import GCD, are_for_numpy, are_many
 from adelic.numbers.places.wide import Wide
 from adelic.numbers.rationals import EXACT, blocks
 
@@ -379,7 +379,7 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
     is_exact = (a < EXACT) & (b < EXACT)
     # Elsewhere the divisor is 1, and the product of two bounds is one.
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
-    if are_many(a.size):
+    if are_many(a.size) and not are_for_numpy(a.size, GCD):
         from adelic.numbers.kernels import divisors
 
         divisor = np.empty(a.shape)

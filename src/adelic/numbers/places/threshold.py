@@ -9,7 +9,12 @@ FEW = 32
 """With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
 
 NUMPY_DIGITS = 100_000_000
-"""Number of digits of integers that NumPy finds in about the time that it takes to load the compiled kernels."""
+"""Number of digits of integers that NumPy finds in about the time that it takes to load the compiled kernels.
+
+Compiling them, once after installing, takes ten times as long; small work ends before."""
+
+GCD = 10
+"""A greatest common divisor takes NumPy as long as so many digits."""
 
 _CALL = 1_000
 """How many digits NumPy would find while one of its operations begins."""
@@ -46,13 +51,13 @@ def are_many(size: int) -> bool:
 def are_for_numpy(size: int, digits: int) -> bool:
     """Return whether NumPy finds this many digits of each of this many integers, and count them.
 
-    It does where there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch of
-    integers after the other, has them loaded when NumPy has taken about as long as that takes.
+    It does where there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch
+    after the other, has them loaded when NumPy has taken about as long as that takes.
 
     >>> are_for_numpy(FEW, 16), are_for_numpy(NUMPY_DIGITS, 16)
     (False, False)
     """
-    if size <= FEW or "adelic.numbers.kernels" in sys.modules:
+    if size <= FEW or "adelic.numbers.kernels.limbs" in sys.modules:
         return False
     cost = (size + _CALL) * digits
     if has_kernels() and _found[0] + cost > NUMPY_DIGITS:
