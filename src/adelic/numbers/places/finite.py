@@ -118,7 +118,8 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
     The rationals need not be in lowest terms. A real value beyond float32 becomes infinite. Errors are those of
     `encode`.
     """
-    rest, write = np.arange(len(rationals.numerators)), encode
+    rest = np.arange(len(rationals.numerators))
+    write: Callable[[Rationals, Window, npt.NDArray[Any]], None] = encode
     if _suits_numpy(rationals, window):
         write = _encode_columns
     elif _suits_limbs(rationals, window, out.dtype):
