@@ -41,6 +41,22 @@ class EncodingError(AdelicError, ValueError):
     """
 
 
+class LossyFloatWarning(UserWarning):
+    """A float of a column is probably not the number that was meant; `lossy` says what becomes of such columns.
+
+    >>> issubclass(LossyFloatWarning, UserWarning)
+    True
+    """
+
+
+class LeadingZerosWarning(UserWarning):
+    """A text of a column has zeros before its digits, which a number lacks: "00501" may be a name, and becomes 501.
+
+    >>> issubclass(LeadingZerosWarning, UserWarning)
+    True
+    """
+
+
 class PrecisionError(AdelicError, ValueError):
     """A number does not fit the window of p-adic digits that the space holds.
 

@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,6 +52,18 @@ def test_train(works, table, options):
     second = json.loads(Path("again/result.json").read_text(encoding="utf-8"))
     assert second["test"] == found["test"]
     assert "mine" in works("runs", "list", "--runs-dir", ".")
+
+
+def test_a_lossy_column_is_one_line(adelic, refused, table):
+    Path("zip.csv").write_text("zip,odd\n" + "".join(f"{i:05},{i % 2 == 1}\n" for i in range(80)), encoding="utf-8")
+    command = ("train", "zip.csv", "--target", "odd", "--model", "majority", "--run-dir", "run")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # as outside of tests, where warnings are errors
+        outcome = adelic(*command)
+    (line,) = [line for line in outcome.err.splitlines() if "zip'" in line]
+    assert line.startswith("adelic: warning: column 'zip', row 1 (line 2): the text '00000' has leading zeros, ")
+    assert line.endswith("--lossy 'ignore' takes it as it is")
+    assert "leading zeros" in refused(*command, "--restart", "--lossy", "error")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,16 @@ from adelic.data.rules import Rule, best_rule
 from adelic.data.store import write_parquet
 from adelic.data.tables import read_table
 from adelic.data.tables.making import _notation, ids_of
-from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    EncodingError,
+    LeadingZerosWarning,
+    LeakError,
+    LossyFloatWarning,
+    StorageError,
+    UnknownNameError,
+)
 
 LONG = "0.1000000000000000000000000000000000000001"
 PRICES = ["19.99", "1/3", LONG, "-7", "1e3"]
@@ -129,7 +138,7 @@ def test_a_short_float_is_the_decimal_that_names_it_in_its_own_dtype(tmp_path, m
     values = np.array([0.1, 1163.9, -7, 2.5e-3, 6e4], dtype)
     numbers = [Fraction(str(value)) for value in values]
     frame = SHORT[make](values)
-    ids, new = ids_of(frame, ["a"], vocabulary=())
+    ids, new = ids_of(frame, ["a"], vocabulary=(), lossy="ignore")
     assert [new[i] for i in ids[:, 0]] == numbers
     if make == "pyarrow":
         pq.write_table(
@@ -539,3 +548,63 @@ def test_too_many_numbers(monkeypatch):
     monkeypatch.setattr("adelic.data.tables.making.MOST_NUMBERS", 100)
     with pytest.raises(ConfigurationError, match="204 different numbers; at most 100"):
         data.from_table(plain() | {"count": range(1000, 1200)}, target="odd")
+
+
+LOSSY = {
+    "id": (
+        [*map(float, range(58)), 12345678901234567.0, 3.5],
+        LossyFloatWarning,
+        r"row 58 .*: 12345678901234568 is at",
+    ),
+    "short": (
+        np.array([*range(59), 2**24], np.float32),
+        LossyFloatWarning,
+        r"row 59 .*: 16777216 is at or beyond 2\^24",
+    ),
+    "sum": (
+        [*(i / 100 for i in range(58)), 0.1 + 0.2, 7],
+        LossyFloatWarning,
+        r"row 58 .*: 0.30000000000000004 has more than",
+    ),
+    "widened": (
+        [*(i / 4 for i in range(58)), float(np.float32(19.99)), 7],
+        LossyFloatWarning,
+        r"row 58 .* float32 19.99",
+    ),
+    "zip": ([*map(str, range(59)), "00501"], LeadingZerosWarning, r"row 59 .*: the text '00501' has leading zeros"),
+}
+
+
+@pytest.mark.parametrize("name", LOSSY)
+def test_lossy_columns_are_told(name):
+    values, category, match = LOSSY[name]
+    frame = {name: values, "y": ["a", "b"] * 30}
+    with pytest.warns(category, match=f"column '{name}', {match}"):
+        data.from_table(frame, target="y")
+    with pytest.raises(EncodingError, match=match):
+        data.from_table(frame, target="y", lossy="error")
+    with pytest.raises(EncodingError, match=match.replace("row", "column 'x0', row")):
+        data.from_arrays([[value] for value in values], frame["y"], lossy="error")
+    data.from_table(frame, target="y", lossy="ignore")
+    data.from_table(frame | {"n": range(60)}, target="y", columns=["n"])  # a column that is not read is not told of
+    with pytest.warns(category, match=match):
+        ids_of(frame, [name], vocabulary=())
+
+
+def test_lossy_targets_are_told():
+    frame = {"x": range(200), "y": [*map(float, range(199)), 2.0**53]}
+    with pytest.warns(LossyFloatWarning, match="column 'y', row 199"):
+        data.from_table(frame, target="y", answer="number")
+    zips = {"x": range(60), "y": ["00501", "10001"] * 30}
+    assert data.from_table(zips, target="y").class_names == ("00501", "10001")  # a class keeps its text
+
+
+def test_a_table_of_a_run_says_what_becomes_of_lossy_columns(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("zip,y\n" + "".join(f"{i:05},{'ab'[i % 2]}\n" for i in range(60)), encoding="utf-8")
+    with pytest.warns(LeadingZerosWarning, match=r"row 1 \(line 2\): the text '00000'"):
+        data.TableData(str(path), target="y").load(0)
+    with pytest.raises(EncodingError, match="leading zeros"):
+        data.TableData(str(path), target="y", lossy="error").load(0)
+    assert "lossy" not in data.TableData(str(path), target="y").as_dict()
+    assert data.TableData(str(path), target="y", lossy="ignore").load(0).provenance["rows"]["all"] == 60

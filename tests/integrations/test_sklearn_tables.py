@@ -2,6 +2,7 @@
 
 import cProfile
 import pstats
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, EncodingError, LeadingZerosWarning, LossyFloatWarning
 from adelic.integrations.sklearn import AdelicEncoder
 
 
@@ -21,7 +22,7 @@ from adelic.integrations.sklearn import AdelicEncoder
 def test_floats_of_full_precision_take_few_steps(options):
     """Steps of Python's interpreter, which are what such columns cost: 55 a number in the plain way."""
     X = np.random.default_rng(0).standard_normal((4000, 1))
-    encoder = AdelicEncoder(**options).fit(X)
+    encoder = AdelicEncoder(lossy="ignore", **options).fit(X)
     profile = cProfile.Profile()
     profile.enable()
     encoder.transform(X)
@@ -32,7 +33,7 @@ def test_floats_of_full_precision_take_few_steps(options):
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
 def test_real_values_are_the_floats(values):
     X = np.array(values)[:, None]
-    real = AdelicEncoder(primes=(3,), precision=2).fit_transform(X)[:, 0]
+    real = AdelicEncoder(primes=(3,), precision=2, lossy="ignore").fit_transform(X)[:, 0]
     assert real.tolist() == X[:, 0].tolist()
     assert not np.signbit(real[real == 0]).any()
 
@@ -104,6 +105,34 @@ def test_an_encoder_for_a_column(capsys):
     assert encoder.fit_transform(days).shape[0] == 2
     with pytest.raises(ConfigurationError, match="StandardScaler"):
         AdelicEncoder.for_column(np.random.default_rng(0).normal(size=9))
+
+
+def test_lossy_columns_are_told_once_by_name():
+    frame = pd.DataFrame({"id": [1, None, 12345678901234567], "zip": ["00501", "7", "10"], "price": [19.99, 5, 0.1]})
+    encoder = AdelicEncoder(primes=(2, 3), precision=1, handle_missing="zero")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoder.fit_transform(frame)
+    assert [warning.category for warning in caught] == [LossyFloatWarning, LeadingZerosWarning]
+    assert "column 'id', at position [2]: 12345678901234568 is at or beyond 2^53" in str(caught[0].message)
+    assert "column 'zip', at position [0]: the text '00501'" in str(caught[1].message)
+    with pytest.warns(LossyFloatWarning, match="column 'price', at position .* 0.30000000000000004 has"):
+        encoder.transform(frame[["id", "zip", "price"]].head(1).assign(id=3, zip="8", price=0.1 + 0.2))
+    with pytest.raises(EncodingError, match="column 'id'"):
+        encoder.set_params(lossy="error").fit(frame)
+    encoder.set_params(lossy="ignore").fit_transform(frame)
+    integers = frame.assign(id=pd.array([1, None, 12345678901234567], dtype="Int64"), zip=0)
+    assert encoder.set_params(lossy="error").fit_transform(integers)[2, 0] == 12345678901234567
+    assert AdelicEncoder(lossy="error").fit_transform(frame[["price"]].astype("float32")).shape[0] == 3
+
+
+def test_an_encoder_for_a_lossy_column():
+    with pytest.warns(LossyFloatWarning, match="column 'id'"):
+        AdelicEncoder.for_column(pd.Series([1, 2.0**60], name="id"), show=False)
+    with pytest.raises(EncodingError, match="the column, at"):
+        AdelicEncoder.for_column([1, 2.0**60], show=False, lossy="error")
+    later = AdelicEncoder.for_column([1, 2], show=False, handle_missing="indicator").fit([[1], [2]])
+    assert later.transform([[None]])[0, -1] == 1
 
 
 def test_dates_as_text_are_days():

@@ -73,6 +73,7 @@ for command in (encode, decode, explore, space, data_commands, train, tune, repr
 def main(arguments: list[str] | None = None) -> None:
     """Run a command line; exit with 2 and one line on stderr for an error of the user."""
     warnings.showwarning = _show_warning
+    _shown.clear()
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
     try:
@@ -168,4 +169,11 @@ def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     text, context = str(message), click.get_current_context(silent=True)
     if context is not None:
         text = with_options(text, context.command.params)
-    click.echo(f"adelic: warning: {plain(one_line(text))}", err=True)
+    line = plain(one_line(text))
+    if line not in _shown:  # a table may be read more than once
+        _shown.add(line)
+        click.echo(f"adelic: warning: {line}", err=True)
+
+
+_shown: set[str] = set()
+"""The warnings that this command has shown."""

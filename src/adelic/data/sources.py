@@ -21,6 +21,7 @@ from adelic.data.tables.making import place_of
 from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
+from adelic.numbers.columns.lossy import LOSSY
 from adelic.storage.files import file_name
 from adelic.storage.options import check_fields, option, options
 
@@ -162,6 +163,7 @@ class TableData(_Data):
         split: "random", or a column that says train, validation or test.
         groups: a column; rows of equal value stay in one part.
         answer: "classes" or "number"; None, or "none", leaves it to the values.
+        lossy: as for `from_table`; None for "warn".
         sha256: of the file, so that a run does not go on with another content; read from it if None.
 
     Raises:
@@ -194,17 +196,18 @@ class TableData(_Data):
         help="Whether a table's target is classes or a number; with none, its values tell.  [default: none]",
         choices=ANSWERS,
     )
+    lossy: str | None = option(
+        None, help="Of numbers lost in floats, or text as 00501: warn, error or ignore.  [default: warn]", choices=LOSSY
+    )
     sha256: str | None = None
 
-    n = edition = None
-    vocabulary = space = None
+    n = edition = vocabulary = space = has_one_class_a_row = None
     contaminated = False
-    has_one_class_a_row = None
     _named_by, _always_said = "path", "target"
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        for name in ("columns", "answer"):  # not in `groups`: a column may be called none
+        for name in ("columns", "answer", "lossy"):  # not in `groups`: a column may be called none
             given = getattr(self, name)
             given = (given,) if name == "columns" and isinstance(given, str) else given
             object.__setattr__(self, name, options(TableData)[name].check(given))
@@ -236,7 +239,7 @@ class TableData(_Data):
             raise ConfigurationError(
                 f"{self.path} has changed since; put its former content back, or train anew with another --run-dir"
             )
-        options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
+        options = {name: v for name, v in asdict(self).items() if v is not None and name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
 
     def place_of(self, number: int | Fraction) -> str:
@@ -251,8 +254,7 @@ def _configured(name: str, task_options: tuple[str, ...]) -> DrawnTask:
     return registry.drawn_task(name).configured(**assigned(task_options))
 
 
-_VALIDATION = 1000
-"""The stream of the validation questions: behind those of all splits."""
+_VALIDATION = 1000  # the stream of the validation questions: behind those of all splits
 
 
 @dataclass(frozen=True)
@@ -388,8 +390,6 @@ class DrawnData(_Data):
 
 Source = TaskData | TableData | DrawnData
 """The data of an experiment."""
-
-
 _OWN = " of your own"
 _IN_WORDS: dict[type[Source], str] = {TaskData: "a task", TableData: f"a table{_OWN}", DrawnData: "a drawn task"}
 

@@ -3,16 +3,43 @@
 `adelic.numbers.columns` reads them. Here are decimals whose denominators the primes of the space divide.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from adelic.errors import AdelicError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.places import finite
 from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import Rationals
+
+
+def mantissa_bits(dtype: np.dtype[Any]) -> int:
+    """Return how many bits of a float its type stores; 0 of other types.
+
+    >>> mantissa_bits(np.dtype(np.float32)), mantissa_bits(np.dtype(np.int64))
+    (23, 0)
+    """
+    return int(np.finfo(dtype).nmant) if dtype.kind == "f" else 0
+
+
+@contextmanager
+def naming(column: str) -> Iterator[None]:
+    """Put the name of a column before the errors of a block.
+
+    >>> with naming("'day'"):
+    ...     raise AdelicError("it is empty")
+    Traceback (most recent call last):
+    adelic.errors.AdelicError: column 'day': it is empty
+    """
+    try:
+        yield
+    except AdelicError as error:
+        raise type(error)(f"column {column}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
       dtype=object)
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import (
-    AdelicError,
     ConfigurationError,
     DecodingError,
     EncodingError,
@@ -29,10 +27,11 @@ from adelic.errors import (
     needs_extra,
 )
 from adelic.integrations.column_features import ColumnFeatures
-from adelic.integrations.columns import Coordinates, encode_column
+from adelic.integrations.columns import Coordinates, encode_column, mantissa_bits, naming
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
+from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import Column, columns_of, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import WITHOUT_COMBINED
@@ -76,6 +75,9 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
             1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
             nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.
+        lossy: what becomes of a column where a float is probably not the number that was meant (integers from 2^53 on,
+            decimals of more than 15 digits), or text has zeros that a number lacks ("00501"): "warn" of the first one
+            (LossyFloatWarning, LeadingZerosWarning), "error" or "ignore".
         denominators: where a prime divides a denominator more often than fractional_digits says, as 2 and 5 do with
             decimals, "truncate" leaves out the digits below the window, at this prime alone; "error" raises.
         handle_missing: "error" refuses NaN, None and NA; "propagate" makes all features of the number NaN, as
@@ -108,6 +110,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         fractional_digits: int = 0,
         features: str = "digits",
         floats: str = "shortest",
+        lossy: str = "warn",
         denominators: str = "truncate",
         handle_missing: str = "error",
         sparse_output: bool = False,
@@ -118,26 +121,30 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.fractional_digits = fractional_digits
         self.features = features
         self.floats = floats
+        self.lossy = lossy
         self.denominators = denominators
         self.handle_missing = handle_missing
         self.sparse_output = sparse_output
         self.dtype = dtype
 
     @classmethod
-    def for_column(cls, column: Any, *, floats: str = "shortest", show: bool = True, **options: Any) -> Self:
+    def for_column(
+        cls, column: Any, *, floats: str = "shortest", lossy: str = "warn", show: bool = True, **options: Any
+    ) -> Self:
         """Return an encoder, not fitted, for the numbers of a column; print what was chosen.
 
         Primes, digits and digits after the point are those that the column needs, and where entries are missing,
-        handle_missing is "indicator". Whole numbers in place of dates are numbers of days, and it prints that.
+        handle_missing is "indicator"; give that where gaps come later. Whole numbers in place of dates are days, too.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             floats: what a float that is not an integer stands for.
+            lossy: "warn", "error" or "ignore", of numbers that were lost before, as for the encoder.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the encoder, in place of what would be chosen.
 
         Raises:
-            EncodingError: a value is not a number, or there is none.
+            EncodingError: a value is not a number, or there is none; with lossy="error" a number was lost.
             ConfigurationError: these are measurements, whose digits are noise.
 
         >>> encoder = AdelicEncoder.for_column([19, None, 250])
@@ -151,11 +158,12 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         choice = choose_for_column(column, floats=floats)
         if choice.coordinates == "real":
             raise ConfigurationError(
-                "the column has measurements, whose digits are noise; leave it, or scale it (sklearn's StandardScaler)"
+                "the column has measurements, whose digits are noise; leave it, scale it (StandardScaler) or round it"
             )
+        check_lossy(column, floats=floats, lossy=lossy)
         of_space = ("primes", "precision", "fractional_digits")
         chosen = {name: getattr(choice.space, name) for name in of_space}
-        chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats}
+        chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats, "lossy": lossy}
         made = cls(**chosen | options)
         if show:
             names = dict.fromkeys(of_space, "space") | {"features": "form", "handle_missing": "missing"}
@@ -184,12 +192,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         primes = DEFAULT_PRIMES if isinstance(self.primes, tuple) and self.primes == DEFAULT_PRIMES else self.primes
         self.space_ = AdeleSpace(primes, self.precision, self.fractional_digits)  # type: ignore[arg-type]
         self._check_options()
+        self._told: tuple[str | None, ...] = ()  # so that fit_transform says it once
         columns = self._read(X, reset=True)
         self._kinds = [(column.dtype, column.numbers.is_integral) for _, column in columns]
         is_standardized = self.features == "standardized"
         means, scales = (np.full((len(columns), self._layout.size), start) for start in (0.0, 1.0))
         for j, (name, column) in enumerate(columns):
-            with _naming(name):
+            with naming(name):
                 coordinates = self._encode(column)
             if is_standardized and not column.is_missing.all():
                 found = self._layout.compute(coordinates)[~column.is_missing]
@@ -218,7 +227,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         parts: list[Any] = []
         dense = None if self.sparse_output else np.empty((rows, width * len(columns)), dtype=self.dtype)
         for j, (name, column) in enumerate(columns):
-            with _naming(name):
+            with naming(name):
                 coordinates = self._encode(column)
             if dense is None:
                 parts.append(self._sparse_block(column, coordinates))
@@ -262,7 +271,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         for j, name in enumerate(self._names_in()):
             block = matrix[:, j * width : (j + 1) * width]
             block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
-            with _naming(name):
+            with naming(name):
                 found.append(self._values(j, block))
         return join_columns(found)
 
@@ -332,9 +341,9 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
         else:
             X = validate_data(self, matrix_of(X), reset=reset, dtype=None, ensure_all_finite=False)
-        columns = []
+        columns, told = [], self._told
         for name, values in zip(self._names_in(), columns_of(X), strict=True):
-            with _naming(name):
+            with naming(name):
                 column = read_column(values, floats=self.floats)
             if self.handle_missing == "error" and column.is_missing.any():
                 row = int(np.flatnonzero(column.is_missing)[0])
@@ -342,7 +351,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                     f"column {name} contains NaN at position [{row}]; handle_missing='propagate', 'zero' or "
                     "'indicator' would take it"
                 )
+            of = f"column {name}"
+            told += (check_lossy(values, floats=self.floats, lossy=self.lossy, column=of, told=told),)
             columns.append((name, column))
+        if reset:
+            self._told = told
         return columns
 
     def _encode(self, column: Column) -> Coordinates:
@@ -431,20 +444,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             self.space_,
             integral=integral,
             floats=(dtype, self.floats) if dtype.kind == "f" else None,
-            exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= _mantissa(dtype),
+            exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= mantissa_bits(dtype),
             truncate=self.denominators == "truncate",
             rows=rows,
         )
-
-
-def _mantissa(dtype: np.dtype[Any]) -> int:
-    return int(np.finfo(dtype).nmant) if dtype.kind == "f" else 0
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Put the name of the column before the errors of a block."""
-    try:
-        yield
-    except AdelicError as error:
-        raise type(error)(f"column {name}: {error}") from None

@@ -16,6 +16,7 @@ from adelic.errors import (
     AdelicError,
     ConfigurationError,
     EncodingError,
+    LossyFloatWarning,
     PrecisionError,
     RangeError,
     SpaceError,
@@ -490,7 +491,7 @@ def test_padding_is_zero_and_has_no_gradient(features):
         pl.Series([datetime.date(2024, 2, 29), None]),
         ["1/3", 22, "5/7"],
         np.array([0.25, 1e6]),
-        np.random.default_rng(0).normal(size=9),
+        np.random.default_rng(0).normal(size=9).round(7),
         [7],
     ],
 )
@@ -512,6 +513,65 @@ def test_what_is_missing_without_a_vector_is_told():
     embedding = AdelicEmbedding.for_column([1, 2], 16, show=False)
     with pytest.raises(EncodingError, match=r"there is no number at position \[0, 1\]"):
         embedding([[1, None]])
+
+
+def test_gaps_that_come_later_have_a_vector_if_asked_for():
+    with pytest.raises(EncodingError, match="missing=True, of AdelicEmbedding or its for_column, gives it a vector"):
+        AdelicEmbedding.for_column([1, 2], 16, show=False)(np.array([1, np.nan]))
+    embedding = AdelicEmbedding.for_column([1, 2], 16, show=False, missing=True)
+    for batch in ([1, None], np.array([1, np.nan]), pd.Series([1, None], dtype="Int64"), torch.tensor([7, np.nan])):
+        assert torch.equal(embedding(batch)[1], embedding.special[0])
+
+
+def test_lossy_batches_are_told_once():
+    with pytest.warns(LossyFloatWarning, match="column 'id', at position"):
+        embedding = AdelicEmbedding.for_column(pd.Series([1, 2.0**60], name="id"), 16, show=False)
+    embedding([2.0**61])  # a second warning would be an error here
+    embedding = AdelicEmbedding.for_column([0.5, 7], 16, show=False, fractional_digits=60)
+    with pytest.warns(LossyFloatWarning, match=r"position \[1, 0\]: 0.30000000000000004 has"):
+        embedding([[0.5], [0.1 + 0.2]])
+    embedding([0.1 + 0.7])
+    with pytest.raises(EncodingError, match="leading zeros"):
+        AdelicEmbedding(None, 16, floats="shortest", lossy="error")(["00501"])
+    with pytest.raises(EncodingError, match="is a float and may not be"):  # vocabularies take no float at all
+        nn.Vocabulary([1, 2], missing=True).ids([2.0**53, None])
+
+
+COLUMNS = [
+    np.array([19.99, 5, 0.5, 5, np.nan, -1e6]),
+    pd.Series([7, 7, None, 10**15], dtype="Int64"),
+    torch.tensor([1.5, 3, 2.25]),
+    torch.tensor([[3, 4], [4, 2**60]]),
+    ["1/3", "0.5", 22, None, 2**70],
+    pd.Series(pd.to_datetime(["2024-02-29", "1969-12-31", None])),
+]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("options", [{}, {"features": "characters", "projection": "linear"}])
+def test_features_that_are_kept_are_those_that_are_computed(column, options):
+    options = {"show": False, "fractional_digits": 8} | options
+    plain = AdelicEmbedding.for_column(column, 16, remember=0, **options)
+    flat = np.asarray(column, dtype=object).reshape(-1)
+    for remember in (1, 2, 1000):
+        kept = AdelicEmbedding.for_column(column, 16, remember=remember, **options)
+        kept.load_state_dict(plain.state_dict())
+        for batch in (column, column[:2], list(flat), [8, *flat], flat[:0].tolist()):
+            assert torch.equal(kept(batch), plain(batch))
+    assert kept.state_dict().keys() == plain.state_dict().keys()
+    calls = []
+    kept._open.features(column, calls.append)
+    assert not calls
+
+
+def test_kept_features_are_as_precise_as_others_after_a_shorter_type():
+    column = [10**5 + 1, 7]
+    plain, kept = (AdelicEmbedding.for_column(column, 16, show=False, remember=most) for most in (0, 9))
+    kept.load_state_dict(plain.state_dict())
+    for dtype in (torch.bfloat16, torch.float32):
+        assert torch.equal(kept.to(dtype)(column), plain.to(dtype)(column))
+    with pytest.raises(ConfigurationError, match="remember=-1"):
+        AdelicEmbedding.for_column(column, 16, show=False, remember=-1)
 
 
 @pytest.mark.parametrize("kind", ["combined", "one-hot-digits", "characters"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
+from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.describe import describe
 
 NO_VALUES = {"nan", "NaN", "NAN", "-nan", "-NaN", "na", "NA", "n/a", "N/A", "<NA>", "#NA", "#N/A"}
@@ -46,7 +47,7 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
 
 
 def _listed(name: str, values: Any) -> list[Any]:
-    """Return a column as Python values; of short floats each is the float64 of its shortest decimal, 0.1 for 0.1f."""
+    """Return a column as Python values; short floats as NumPy's, which know that 0.1f is 0.1."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) == 0:
         raise ConfigurationError(
             f"column {name!r} is {describe(values)}, not a list of values; one value is a list, too: "
@@ -54,7 +55,7 @@ def _listed(name: str, values: Any) -> list[Any]:
         )
     kind = _short_floats(values)
     found = _python_values(name, values)
-    return found if kind is None else [float(str(kind(v))) if isinstance(v, float) else v for v in found]
+    return found if kind is None else [kind(v) if isinstance(v, float) else v for v in found]
 
 
 def _short_floats(values: Any) -> Callable[[float], Any] | None:
@@ -135,6 +136,16 @@ class Coded:
     def first_that_is_no_number(self) -> Any:
         """Return the first value that is not a number."""
         return next(value for value in self.values if _numbers([value]) is None)
+
+    def check_lossy(self, lossy: str) -> None:
+        """Warn of the first number that was lost before the table was made, see `adelic.numbers.columns.lossy`."""
+        check_lossy(
+            self.values,
+            floats="shortest",
+            lossy=lossy,
+            column=f"column {self.name!r}",
+            where=lambda code: self.where(int(np.argmax(self.codes == code))),
+        )
 
     def refuse_spellings_of_no_value(self) -> None:
         """Raise ConfigurationError where a text says that there is no value: it would be a class of its own."""

@@ -43,6 +43,7 @@ def from_table(
     split: str = "random",
     groups: str | None = None,
     answer: str | None = None,
+    lossy: str = "warn",
     seed: int = 0,
     name: str = "table",
 ) -> Dataset:
@@ -57,6 +58,9 @@ def from_table(
         groups: a column; rows of equal value stay in one part, as the visits of one customer.
         answer: "classes" or "number". By default text, true and false and whole numbers of at most 100 different values
             are classes, and other whole numbers are numbers.
+        lossy: what becomes of a column of numbers with a float that is probably not the number that was meant (integers
+            from 2^53 on, decimals of more than 15 digits), or with text such as "00501", whose zeros a number lacks:
+            "warn" of the first one (LossyFloatWarning, LeadingZerosWarning), "error" (EncodingError) or "ignore".
         seed: of what is drawn.
         name: of the table, for labels.
 
@@ -79,6 +83,7 @@ def from_table(
         parts=None if split == "random" else Coded.of(split, found[split], where),
         groups=None if groups is None else Coded.of(groups, found[groups], where),
         answer=answer,
+        lossy=lossy,
         seed=seed,
         about={"task": name, "split": split, "title": f"{target} from {', '.join(used)}"},
     )
@@ -133,6 +138,7 @@ def from_arrays(
     split: str | Sequence[str] = "random",
     groups: Sequence[Hashable] | None = None,
     answer: str | None = None,
+    lossy: str = "warn",
     seed: int = 0,
     name: str = "arrays",
 ) -> Dataset:
@@ -144,6 +150,7 @@ def from_arrays(
         split: "random", or train, validation or test for each row, (rows,).
         groups: rows of equal value stay in one part, (rows,).
         answer: as for `from_table`, as are the errors.
+        lossy: as for `from_table`.
         seed: of what is drawn.
         name: of the data, for labels.
 
@@ -171,6 +178,7 @@ def from_arrays(
         parts=None if isinstance(split, str) else Coded.of("split", split),
         groups=None if groups is None else Coded.of("groups", groups),
         answer=answer,
+        lossy=lossy,
         seed=seed,
         about={"task": name, "split": "random" if isinstance(split, str) else "given", "title": "y from X"},
     )
@@ -183,6 +191,7 @@ def _dataset(
     parts: Coded | None,
     groups: Coded | None,
     answer: str | None,
+    lossy: str,
     seed: int,
     about: dict[str, Any],
 ) -> Dataset:
@@ -196,8 +205,8 @@ def _dataset(
     for what, column in (("y", target), ("split", parts), ("groups", groups)):
         if column is not None and len(column.codes) != n_rows:
             raise ConfigurationError(f"{what} has {len(column.codes)} values for {n_rows} rows")
-    X, vocabulary, is_coded = _tokens(columns)
-    y, class_names = targets_of(target, answer)
+    X, vocabulary, is_coded = _tokens(columns, lossy)
+    y, class_names = targets_of(target, answer, lossy=lossy)
     rng = np.random.default_rng(seed)
     rows = Rows(X, y, groups=None if groups is None else groups.codes)
     if parts is None:
@@ -260,13 +269,13 @@ def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError
 
 
 def ids_of(
-    frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction]
+    frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction], *, lossy: str = "warn"
 ) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
     """Return the rows of a table for a network: the places of numbers in a vocabulary, and behind it in new numbers.
 
-    `frame` is as for `from_table`, but needs no target. Places are (rows, columns); new numbers stand in the order in
-    which they come. An UnknownNameError says that a column is missing, a ConfigurationError that a value is not a
-    number, or that there are no rows.
+    `frame` and `lossy` are as for `from_table`, but no target is needed. Places are (rows, columns); new numbers stand
+    in the order in which they come. An UnknownNameError says that a column is missing, a ConfigurationError that a
+    value is not a number, or that there are no rows.
 
     >>> ids_of({"a": [7, "1/2", 8]}, ["a"], vocabulary=(5, 7))
     (array([[1],
@@ -276,7 +285,7 @@ def ids_of(
     coded = _coded(frame, columns)
     if not len(coded[0].codes):
         raise ConfigurationError("the table has no rows")
-    numbers = _numbers(coded, remedy="write a number there, or leave the row out")
+    numbers = _numbers(coded, remedy="write a number there, or leave the row out", lossy=lossy)
     position = {Fraction(number): i for i, number in enumerate(vocabulary)}
     new = tuple(dict.fromkeys(q for listed in numbers for q in listed if q not in position))
     position |= {number: len(vocabulary) + i for i, number in enumerate(new)}
@@ -321,7 +330,7 @@ def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
     return f"the table has {describe(number)}"
 
 
-def _numbers(columns: Sequence[Coded], *, remedy: str) -> list[list[Fraction]]:
+def _numbers(columns: Sequence[Coded], *, remedy: str, lossy: str) -> list[list[Fraction]]:
     """Return the different numbers of each column; a value that is none is an error with a remedy."""
     numbers: list[list[Fraction]] = []
     for column in columns:
@@ -332,15 +341,16 @@ def _numbers(columns: Sequence[Coded], *, remedy: str) -> list[list[Fraction]]:
                 f"column {column.name!r} has {describe(value)} in {column.first(value)}, which is not a "
                 f"number; {remedy}"
             )
+        column.check_lossy(lossy)
         numbers.append(found)
     return numbers
 
 
-def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
+def _tokens(columns: Sequence[Coded], lossy: str) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
     """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
     others = ",".join(column.name for column in columns if column.numbers is not None)
     leave = f"leave the column out (columns={others}), or " if others else ""
-    numbers = _numbers(columns, remedy=f"{leave}write numbers for its values")
+    numbers = _numbers(columns, remedy=f"{leave}write numbers for its values", lossy=lossy)
     # By floats first: to compare two long fractions takes two long products.
     vocabulary = sorted(set().union(*numbers), key=lambda q: (nearest_float(q.numerator, q.denominator), q))
     if len(vocabulary) > MOST_NUMBERS:

@@ -20,12 +20,15 @@ MOST_CLASSES = 100
 _BOUND = 1 << 62
 
 
-def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+def targets_of(
+    column: Coded, answer: str | None, *, lossy: str = "warn"
+) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Return the targets, (rows,), and the names of the classes if they are classes.
 
-    `answer` is "classes" or "number"; None leaves it to the values. The name of a class is its text in the table. A
-    ConfigurationError says that a value is missing, or as a number not whole or too large, that there is one class, or
-    no class has two rows, or that without `answer` the numbers of classes are the same and their texts are not.
+    `answer` is "classes" or "number"; None leaves it to the values. The name of a class is its text in the table; for
+    numbers `lossy` is as for `from_table`. A ConfigurationError says that a value is missing, or as a number not whole
+    or too large, that there is one class, or no class has two rows, or that without `answer` the numbers of classes are
+    the same and their texts are not.
 
     >>> y, names = targets_of(Coded.of("kind", ["b", "a", "b"]), None)
     >>> y.tolist(), names
@@ -41,6 +44,7 @@ def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tu
     if answer == "number":
         if numbers is None or not whole:
             raise _not_whole(column, numbers)
+        column.check_lossy(lossy)
         return np.array([int(q) for q in numbers], np.int64)[column.codes], None
     texts = [_text(value) for value in column.values]
     if numbers is not None and not is_chosen:

@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, EncodingError
+from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.features import standardize
 from adelic.nn.embeddings.loudness import loudness
 from adelic.nn.embeddings.options import check_features, check_ids, check_numbers
 from adelic.nn.fingerprint import of_space
+from adelic.nn.open_numbers import OpenNumbers
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Numbers, Vocabulary
-from adelic.numbers import AdeleArray, AdeleSpace, rationals
+from adelic.numbers import AdeleArray, AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
-from adelic.numbers.columns.reading import read_values
-from adelic.numbers.describe import at_position, describe
+from adelic.numbers.columns.lossy import check_lossy
+from adelic.numbers.describe import describe
 from adelic.numbers.features import (
     HOT_KINDS,
     FeatureLayout,
@@ -78,6 +78,8 @@ class AdelicEmbedding(NumberEmbedding):
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
         floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
             pandas and polars series, arrays and tensors, and dates. "never" refuses floats.
+        lossy: with `floats`, what becomes of batches with a float that is probably not the number that was meant, or
+            with text such as "00501": "warn" (once), "error" or "ignore"; see `AdelicEncoder`.
         missing: without a vocabulary, whether None and NaN have a trained vector; otherwise they are an error.
 
     Attributes:
@@ -120,12 +122,14 @@ class AdelicEmbedding(NumberEmbedding):
         falloff: float | None = None,
         padding_idx: int | None = None,
         floats: str = "never",
+        lossy: str = "warn",
         missing: bool = False,
     ) -> None:
         super().__init__(vocabulary, d_model)
         vocabulary = self.vocabulary
         check_ids(self.num_embeddings, padding_idx, floats, missing=missing)
-        self.padding_idx, self.floats = padding_idx, floats
+        self.padding_idx = padding_idx
+        self._open = OpenNumbers(floats=floats, lossy=lossy, missing=missing)
         features = features or "combined"
         check_features(features, projection, coordinates, has_vocabulary=vocabulary is not None)
         if features == "combined":
@@ -210,26 +214,33 @@ class AdelicEmbedding(NumberEmbedding):
         d_model: int = 128,
         *,
         floats: str = "shortest",
+        lossy: str = "warn",
         fractional_digits: int | None = None,
+        remember: int = 1 << 16,
         show: bool = True,
         **options: Any,
     ) -> Self:
         """Return an embedding for the numbers of a column, and of others like them; print what was chosen.
 
         It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary. Later
-        values may be larger, but have no more digits after the point than the column's, or `fractional_digits`. A date
-        is its number of days since 1 January 1970, and so is a whole number in place of one: 2024 is a day in 1975.
+        values may be larger, but have no more digits after the point than the column's, or `fractional_digits`. Where
+        one may be missing later, and none is in the column, give missing=True. A date is its number of days since 1
+        January 1970, and so is a whole number in place of one: 2024 is a day in 1975.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
             floats: what a float that is not an integer stands for.
+            lossy: "warn", "error" or "ignore", of numbers of the column, or of batches, that were lost before.
             fractional_digits: digits after the point at each prime; by default as many as the column needs.
+            remember: the features of so many of the column's numbers, the most frequent ones, are computed once and
+                kept, about 2 kB each; those of others with each batch.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the embedding, in place of what would be chosen.
 
         Raises:
-            EncodingError: a value is not a number, there is none, or one is beyond float64 and has a real coordinate.
+            EncodingError: a value is not a number, there is none, or one is beyond float64 and has a real coordinate;
+                with lossy="error" a number was lost.
             SpaceError: `fractional_digits` is negative, or no integer.
 
         >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
@@ -243,31 +254,20 @@ class AdelicEmbedding(NumberEmbedding):
         """
         real = options.get("coordinates") != "p-adic"
         choice = choose_for_column(column, floats=floats, fractional_digits=fractional_digits, real=real)
+        is_said = check_lossy(column, floats=floats, lossy=lossy) is not None
         chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
-        chosen |= {"floats": floats, "missing": choice.missing > 0}
+        chosen |= {"floats": floats, "lossy": "ignore" if is_said else lossy, "missing": choice.missing > 0}
         if options.get("features") in (None, "combined"):
             chosen["scale"] = choice.scale
         made = cls(None, d_model, **chosen | options)
+        if not made._is_hot and made.coordinates != "real":  # of others features are not made, or quickly
+            made._open.keep(column, remember, made._features_of)
         if show:
             shown = replace(choice, space=made.space, coordinates=made.coordinates, scale=made.scale or choice.scale)
             missing = NO_GAPS if made.special is None else "a trained vector"
             given = ["form" if name == "features" else name for name, value in options.items() if value is not None]
             print(shown.text(form=made.layout.kind, missing=missing, given=given))  # noqa: T201  # as the caller asks
         return made
-
-    def _read(self, numbers: Any) -> tuple[Rationals, npt.NDArray[np.bool_] | None]:
-        """Return open-ended numbers, (*), and which are missing, if one is."""
-        if self.floats == "never" and self.special is None:
-            return rationals.read(numbers, floats="never"), None
-        parsed, is_missing = read_values(numbers, floats=self.floats)
-        if not is_missing.any():
-            return parsed, None
-        if self.special is None:
-            position = at_position(tuple(int(i) for i in np.argwhere(is_missing)[0]))
-            raise EncodingError(
-                f"there is no number{position}; an embedding made with missing=True has a vector for it"
-            )
-        return parsed, is_missing
 
     def _tables(self, vocabulary: Vocabulary) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the features of a vocabulary's numbers; hot ones in a byte each, and the real one of each beside."""
@@ -298,10 +298,17 @@ class AdelicEmbedding(NumberEmbedding):
         # Last: numbers that cannot be told apart leave the embedding as it was.
         self.vocabulary, self.table, self.real = vocabulary, table, real
 
-    def _of_real(self, numbers: Rationals) -> torch.Tensor:
-        """Return the features of the real place alone: those at primes are 0, and no digit is computed."""
-        real = nearest_floats(numbers).reshape(numbers.shape)
+    def _encode(self, numbers: Rationals) -> AdeleArray:
+        """Return open-ended numbers as adeles."""
+        n, m = numbers.numerators, numbers.denominators
+        return self.space.encode((n.reshape(numbers.shape), m.reshape(numbers.shape)))
+
+    def _features_of(self, numbers: Rationals) -> torch.Tensor:
+        """Return the features of open-ended numbers; no digit is computed where the real place is all."""
+        if self.coordinates != "real" or self.layout.kind != "combined":
+            return self._features(self._encode(numbers))
         flat = np.zeros((*numbers.shape, self.layout.size), dtype=np.float32)
+        real = nearest_floats(numbers).reshape(numbers.shape)
         flat[..., : self.layout.n_real] = real_features(self.layout.kind, real, self.scale)
         return torch.from_numpy(flat)
 
@@ -386,13 +393,11 @@ class AdelicEmbedding(NumberEmbedding):
     @_outside_graphs  # numbers are read and encoded by NumPy, on the CPU
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
         """Return the vectors of open-ended numbers."""
-        parsed, is_missing = self._read(numbers)
-        is_real = self.coordinates == "real" and self.layout.kind == "combined"
-        pair = parsed.numerators.reshape(parsed.shape), parsed.denominators.reshape(parsed.shape)
         if self.projection is not None and self._is_hot:
-            vectors = self._project_digits(self.space.encode(pair), self.projection)
+            parsed, is_missing = self._open.read(numbers)
+            vectors = self._project_digits(self._encode(parsed), self.projection)
         else:
-            features = self._of_real(parsed) if is_real else self._features(self.space.encode(pair))
+            features, is_missing = self._open.features(numbers, self._features_of)
             greatest = greatest_of(features)
             check_range(greatest, self.table.dtype)
             check_autocast(greatest, self.table.device.type)

@@ -119,7 +119,7 @@ def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], fl
     """Return floats under a policy; each of those that are not integers is read once, however often it occurs."""
     rationals.float_policy(floats)  # an unknown policy is an error for integers, too
     values = np.where(is_missing, values.dtype.type(0), values)
-    is_integer = (np.abs(values) < _exact_below(values.dtype)) & (np.trunc(values) == values)
+    is_integer = (np.abs(values) < exact_below(values.dtype)) & (np.trunc(values) == values)
     numerators = np.where(is_integer, values, 0).astype(np.int64)
     if is_integer.all():
         return rationals.read(numerators, transient=True)
@@ -158,10 +158,13 @@ def _read_dates(values: npt.NDArray[np.datetime64], first: int = 0) -> Column:
     return Column(rationals.read(numbers), is_missing, values.dtype)
 
 
-def _exact_below(dtype: np.dtype[Any]) -> float:
+def exact_below(dtype: np.dtype[Any]) -> float:
     """Return 2^b where floats have b bits: each integer below is one of them, and the neighbour of no other.
 
     Of long floats it is 2^63 at most, which int64 holds.
+
+    >>> exact_below(np.dtype(np.float32)) == 2**24
+    True
     """
     return float(2.0 ** min(np.finfo(dtype).nmant + 1, 63))
 
@@ -213,7 +216,7 @@ def _plain(value: Any, row: int, floats: str) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return value if floats == "never" else int(value)
     if isinstance(value, (float, np.floating)):
-        limit = _exact_below(value.dtype) if isinstance(value, np.floating) else rationals.EXACT
+        limit = exact_below(value.dtype) if isinstance(value, np.floating) else rationals.EXACT
         return int(value) if abs(float(value)) < limit and value == int(value) else value
     return value
 

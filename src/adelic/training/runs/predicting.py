@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from adelic.data.dataset import Dataset
 from adelic.data.sources import TableData, row_of
 from adelic.data.tables.making import ids_of, place_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
+from adelic.numbers.columns.lossy import LOSSY
 from adelic.numbers.describe import describe
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_table, options
@@ -91,7 +94,7 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
             return _by_classical(experiment, folder, frame)
         network = trained_network(experiment, folder)
     data = experiment.data.load(experiment.seed)
-    ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
+    ids, new = _ids_of(experiment, frame, data)
     check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     if new:
         _extend(network, new)
@@ -161,7 +164,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
     chosen = (result.search or {})["chosen"]
     data = experiment.data.load(experiment.seed)
     assert data.class_names is not None  # other models than networks have classes
-    ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
+    ids, new = _ids_of(experiment, frame, data)
     if new and not reads_any_number(chosen, len(data.vocabulary)):
         raise ConfigurationError(
             f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
@@ -180,6 +183,12 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
     found = refitted(experiment, rows, chosen).probabilities(ids)
     names = tuple(data.class_names[i] for i in found.argmax(axis=1))
     return Predictions(names, tuple(np.round(found.max(axis=1).astype(np.float64), 6).tolist()))
+
+
+def _ids_of(experiment: Experiment, frame: Any, data: Dataset) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
+    """Return the rows of a table for the model of a run, and the numbers that are not in its own table."""
+    assert isinstance(experiment.data, TableData)  # of `_of_table`
+    return ids_of(frame, data.provenance["columns"], data.vocabulary, lossy=experiment.data.lossy or LOSSY[0])
 
 
 def _extend(network: Network, new: Sequence[Fraction]) -> None:
