@@ -32,6 +32,7 @@ ATTACKS = {
     "code": "targets.code",
     "threads": "targets.threads",
     "text": "targets.text",
+    "lossy": "targets.lossy",
     "commands": "targets.commands",
     "digits": "targets.digits",
     "configurations": "targets.configurations",

@@ -5,18 +5,21 @@ import functools
 import importlib
 import os
 import random
+import re
 import signal
 import sys
 import threading
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import pytest
 
 from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
 from adelic.integrations.transformers import equipping
 from adelic.nn import placewise
+from adelic.numbers.columns import lossy as column_loss
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.places import finite
 
@@ -29,6 +32,7 @@ FEW = {
     "code": 8,
     "threads": 2,
     "text": 20,
+    "lossy": 20,
     "commands": 12,
     "digits": 60,
     "configurations": 5,
@@ -46,6 +50,7 @@ MANY = {
     "code": 500,
     "threads": 20,
     "text": 1000,
+    "lossy": 1000,
     "commands": 1000,
     "digits": 5000,
     "configurations": 300,
@@ -128,6 +133,19 @@ def test_flint_notices_a_wrong_digit(failure, monkeypatch):
 def test_flint_notices_a_wrong_refusal(failure, monkeypatch):
     monkeypatch.setattr(reconstruction, "decode", lambda *_: None)
     assert "is refused" in str(failure("flint"))
+
+
+@pytest.mark.parametrize("defect", ["_is_short", "_are_longer_than_float32", "exact_below", "_LEADING_ZERO"])
+def test_lossy_notices_a_column_that_is_not_told_of(failure, monkeypatch, defect):
+    blind = {"_is_short": lambda v, _: v == v, "_are_longer_than_float32": lambda v: v != v}
+    blind |= {"exact_below": lambda _: np.inf, "_LEADING_ZERO": re.compile("never")}
+    monkeypatch.setattr(column_loss, defect, blind[defect])
+    assert "without a word" in str(failure("lossy"))
+
+
+def test_lossy_notices_a_clean_column_that_is_told_of(failure, monkeypatch):
+    monkeypatch.setattr(column_loss, "_is_short", lambda v, _: v != v)
+    assert "whose numbers are what they were" in str(failure("lossy"))
 
 
 def test_algebraic_notices_a_wrong_digit(failure, monkeypatch):
