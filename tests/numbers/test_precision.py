@@ -162,7 +162,11 @@ class TestWindows:
         with pytest.raises(PrecisionError, match=r"the number 3\.5 at position .*2-adic valuation −1"):
             a.with_window(fractional_digits=0)
         roots = AlgebraicSpace("x^2 - 2", primes=(7,), precision=5).encode(["x"] * size)
-        assert (roots.with_window(precision=9, fractional_digits=1) / 7 * (7, 7) == (2, 1)).all()
+        wide = roots.with_window(precision=9, fractional_digits=1)
+        assert (wide / 7 * (7, 7) == (2, 1)).all()
+        assert (wide + roots).space == wide.space
+        with pytest.raises(SpaceError, match="precision of an AlgebraicSpace must be an integer"):
+            AlgebraicSpace("x^2 - 2", n_primes=2, precision=5).encode("x").with_window(precision={7: 3, 17: 4})
 
     def test_a_narrower_window_decodes_nothing_wrong(self):
         """1 + M/m has the digits of 1 in the narrower window, and its real value."""
@@ -195,6 +199,9 @@ class TestWindows:
             padic([1, "1/64"], 2, 6)
         with pytest.raises(PrecisionError, match="fractional_digits=1 would hold it"):
             padic("7/5", 5, fractional_digits=0)
+        for operation in (lambda x: x + "1/5", lambda x: "1/5" - x):
+            with pytest.raises(PrecisionError, match=r"1 would hold it.*with_window changes it"):
+                operation(padic(7, 5))
 
     def test_roots_that_are_squared(self):
         roots = hensel_roots("4x^2-17", 2, 10)

@@ -23,7 +23,7 @@ from adelic.numbers.places.finite import FinitePlaces
 class AlgebraicArray(AdeleArray):
     """An immutable array of algebraic numbers; made by `AlgebraicSpace.encode`, and in all else as an `AdeleArray`.
 
-    `+ - * /`, `** k` and unary minus act coordinate by coordinate; other operands are encoded first.
+    `+ - * /`, `** k` and unary minus act coordinate by coordinate; numbers that are no arrays act exactly.
 
     >>> from adelic.numbers import AlgebraicSpace
     >>> space = AlgebraicSpace("x^2 - 2", root=-1.414, n_primes=2, precision=5)

@@ -97,14 +97,18 @@ class NumberArray(ABC):
         return self.__mul__(other)
 
     def __rsub__(self, other: Any) -> Self:
-        return self._coerce(other) - self
+        second, first = self._aligned(other)
+        return first - second
 
     def __rtruediv__(self, other: Any) -> Self:
         return self._exactly(other, relative=True) / self
 
     def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Self]:
         """Return this array and another operand in one window that holds both."""
-        second = self._coerce(other, floats=floats)
+        try:
+            second = self._coerce(other, floats=floats)
+        except PrecisionError as error:
+            raise PrecisionError(f"{error} (with_window changes it)") from None
         window = self._window.union(second._window)
         return self._in_window(window), second._in_window(window)
 
