@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
-    from numba import njit
+    from adelic.numbers.kernels.compiling import njit
 
 TIERS = 3
 

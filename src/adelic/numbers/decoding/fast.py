@@ -32,7 +32,7 @@ from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import Window
 
 with needs_extra("adelic.numbers.decoding.fast", "fast"):
-    from numba import njit
+    from adelic.numbers.kernels.compiling import njit
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from adelic.numbers.kernels.compiling import njit
 
 Array = npt.NDArray[Any]
 Failure = tuple[int, int, int]  # index, prime index, code

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from adelic.numbers.kernels.compiling import njit
 
 Array = npt.NDArray[Any]
 BLOCK = 128

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from adelic.numbers.kernels.compiling import njit
 from adelic.numbers.kernels.vectors import (
     BLOCK,
     DIGITS,

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from adelic.numbers.kernels.compiling import njit
 from adelic.numbers.kernels.limbs import Plan, cut_limbs, write_digits
 from adelic.numbers.kernels.vectors import BLOCK, DIGITS, LANES, LIMBS, gather
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from adelic.numbers.kernels.compiling import njit
 from adelic.numbers.kernels.vectors import LANES, array_data, load_vector
 
 Array = npt.NDArray[Any]

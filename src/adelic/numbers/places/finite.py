@@ -20,16 +20,14 @@ from adelic.numbers import hensel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
-from adelic.numbers.places import real
-from adelic.numbers.places.threshold import are_for_numpy, are_many
+from adelic.numbers.places import columns, real
+from adelic.numbers.places.threshold import are_many
 from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import Rationals, blocks
+from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
 """What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
-_TABLE, _QUOTIENT = 256, 2
-"""NumPy divides at primes below the first, and finds a digit of a quotient in the time of so many of an integer."""
 
 Digits = npt.NDArray[np.unsignedinteger[Any]]
 Known = npt.NDArray[np.int32]
@@ -101,7 +99,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 
     A denominator with more factors p than the window has fractional digits is a PrecisionError.
     """
-    if _suits_numpy(rationals, window):
+    if columns.suit(rationals, window):
         _encode_columns(rationals, window, out)
     elif _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
@@ -120,7 +118,7 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
     """
     rest = np.arange(len(rationals.numerators))
     write: Callable[[Rationals, Window, npt.NDArray[Any]], None] = encode
-    if _suits_numpy(rationals, window):
+    if columns.suit(rationals, window):
         write = _encode_columns
     elif _suits_limbs(rationals, window, out.dtype):
         rest = _encode_limbs(rationals, window, out, skip=1, threads=threads)
@@ -138,14 +136,6 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
         with np.errstate(over="ignore"):
             part[:, 0, -1] = real.nearest_floats(numbers)
         out[rest] = part
-
-
-def _suits_numpy(rationals: Rationals, window: Window) -> bool:
-    """Return whether `_encode_columns` can encode these numbers, and loading the compiled kernels would take longer."""
-    if not rationals.is_small or not (rationals.is_integral or max(window.primes) < _TABLE):
-        return False
-    cost = sum(window.precisions) * (1 if rationals.is_integral else _QUOTIENT)
-    return are_for_numpy(len(rationals.numerators), cost)
 
 
 def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:
@@ -192,32 +182,11 @@ def _encode_limbs(
 
 
 def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
-    """Write the digits of int64 in lowest terms, as `hensel.hensel_digits` finds them, one digit of all at a time."""
-    out[:, :, :] = 0  # also the digits below p^0, and where a prime has fewer than others
-    last = window.precision - 1
-    for block in blocks(len(rationals.numerators)):
-        below = []
-        for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
-            n, m = rationals.numerators[block], rationals.denominators[block]
-            if rationals.is_integral:
-                for k in range(window.fractional_digits, precision):
-                    n, out[block, j, last - k] = np.divmod(n, p)
-                continue
-            first = np.full(len(n), window.fractional_digits)
-            while (divides := m % p == 0).any():
-                m, first = np.where(divides, m // p, m), first - divides
-            below += [(block.start + int(i), j) for i in np.flatnonzero(first < 0)[:1]]
-            b, s = np.divmod(m, p)
-            inverse = np.array([0, *(pow(c, -1, p) for c in range(1, p))])[s]
-            for k in range(max(int(first.min()), 0), precision):
-                a, r = np.divmod(n, p)
-                c = np.where(k < first, 0, r * inverse % p)
-                out[block, j, last - k] = c
-                n = np.where(k < first, n, a - c * b + (r - c * s) // p)  # as `digitwise.encode` stays in int64
-        if below:
-            i, j = min(below)
-            error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
-            raise _encoding_error(rationals, window, i, j, error)
+    """Write the digits of int64 in lowest terms by NumPy."""
+    if found := columns.encode(rationals, window, out):
+        i, j = found
+        error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
+        raise _encoding_error(rationals, window, i, j, error)
 
 
 def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:

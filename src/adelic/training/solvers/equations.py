@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import psutil
-from numba import njit
 
 from adelic.errors import ConfigurationError
+from adelic.numbers.kernels.compiling import njit
 from adelic.storage.checks import GIBIBYTE
 
 _WORD = 64
