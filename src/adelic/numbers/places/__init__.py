@@ -1,4 +1,4 @@
-"""The coordinates of many numbers: `finite` (with `columns`) the p-adic ones; `real` with `balls` and `wide` the real ones.
+"""The coordinates of many numbers: `finite`, `columns` the p-adic ones; `real`, `balls`, `wide` the real ones.
 
 May import `kernels` (when used), `hensel`, `rationals`, `window`. Another operation is a function of `finite` and a
 method of `balls.RealPlace`.
