@@ -1,10 +1,12 @@
 """Audit every published data set, in every edition and split of ours, from which docs/audit.md is written.
 
-    python benchmarks/acd_audits.py --tasks schubert,weaving --splits orbits
+    python benchmarks/acd_audits.py             # the small data sets, in a minute
+    python benchmarks/acd_audits.py --full      # all of them, in hours
+    python benchmarks/acd_audits.py --full --tasks schubert,weaving --splits orbits
     python benchmarks/acd_audits.py --table   # bring the table of docs/audit.md up to date
 
 Writes results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-orbits.json, each what the command that it names
-(`adelic data audit … --output …`) writes.
+(`adelic data audit … --output …`) writes; without --full into runs/benchmarks/audit.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import common
 
 from adelic import acd
 from adelic.data.auditing.stored import to_markdown
@@ -24,6 +28,8 @@ LEFT_OUT = {("characters", 22), ("kl", 7), ("rsk", 10)}
 """Minutes of work each, and like their smaller siblings in kind."""
 ORBITS_LEFT_OUT = {("schubert", 6)}
 """Likewise, on the split orbits."""
+SMALL = 100_000
+"""Tokens of a data set that takes a second or two."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +60,18 @@ def main() -> None:
     parser.add_argument("--tasks", default=",".join(acd.TASKS), help="names separated by commas")
     parser.add_argument("--splits", default="published,orbits", help="names separated by commas")
     parser.add_argument("--table", action="store_true", help="write the table of docs/audit.md and audit nothing")
+    common.add_full(parser, "hours, unless you name --tasks")
     given = parser.parse_args()
     if given.table:
         write_table()
         return
-    for subject in sorted(subjects(given.tasks.split(","), given.splits.split(",")), key=lambda s: s.size):
-        print(subject.label, flush=True)  # noqa: T201
-        found = acd.audit(
+    found = (s for s in subjects(given.tasks.split(","), given.splits.split(",")) if given.full or s.size <= SMALL)
+    for subject in common.each(sorted(found, key=lambda s: s.size), lambda s: s.label):
+        audit = acd.audit(
             subject.task.name, n=subject.n, edition=subject.edition, split=subject.split, **subject.options
         )
-        atomic_write(RESULTS / f"{subject.label}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        folder = RESULTS if given.full else Path("runs", "benchmarks", "audit")
+        atomic_write(folder / f"{subject.label}.json", json.dumps(audit, indent=1, ensure_ascii=False) + "\n")
 
 
 def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:

@@ -1,6 +1,7 @@
 """Measure how long every data set of `adelic.acd` takes to build, and how much memory, against the targets.
 
-    python benchmarks/acd_builds.py --repetitions 3
+    python benchmarks/acd_builds.py                           # the least published size of each task, in a minute
+    python benchmarks/acd_builds.py --full --repetitions 3
 
 Every build (generation, splits and the Parquet file) runs in a fresh process on one core, into a temporary store. The
 least size of the same task and edition is built once before, in a process of its own, so that the compiled code is in
@@ -20,15 +21,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import common
 from rich.console import Console
 from rich.table import Table
 
 from adelic import acd
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import machine, source_commit, versions
-
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "benchmarks" / "results" / "acd_builds.json"
 
 GIBIBYTE = 1 << 30
 TARGET_SECONDS = {("lattice", 13): 60.0, ("schubert", 6): 180.0}
@@ -44,7 +43,8 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK")
     parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="instead of the published ones")
     parser.add_argument("--repetitions", type=int, default=1, help="the median counts (default: 1)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/acd_builds.json")
+    parser.add_argument("--output", type=Path, help="default with --full: benchmarks/results/acd_builds.json")
+    common.add_full(parser, "many minutes")
     parser.add_argument("--one", nargs=3, metavar=("TASK", "N", "EDITION"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     console = Console(width=110)
@@ -54,11 +54,11 @@ def main() -> None:
         return
     if chosen.repetitions < 1:
         parser.error(f"--repetitions must be at least 1, not {chosen.repetitions}")
-    builds = listed(chosen.tasks, chosen.sizes)
+    builds = listed(chosen.tasks, chosen.sizes, full=chosen.full)
     if not builds:
         parser.error(f"no task named has a size among {chosen.sizes}")
     entries = []
-    for build in builds:
+    for build in common.each(builds):
         entries.append(measured(build, chosen.repetitions))
         console.print("{task} {n} {edition}: {seconds:.1f} s".format_map(entries[-1]), style="dim")
     console.print(table(entries))
@@ -72,17 +72,22 @@ def main() -> None:
         "builds": entries,
         "targets_met": all(entry["met"] for entry in entries),
     }
-    atomic_write(chosen.output, json.dumps(results, indent=1) + "\n")
-    console.print(f"written to {chosen.output}")
+    path = common.output(chosen, "acd_builds.json")
+    atomic_write(path, json.dumps(results, indent=1) + "\n")
+    console.print(f"written to {path}")
     sys.exit(not results["targets_met"])
 
 
-def listed(tasks: list[str], sizes: list[int] | None) -> list[Build]:
-    """Return every (task, n, edition) to build; TaskSizeError if one does not fit into this machine's memory."""
+def listed(tasks: list[str], sizes: list[int] | None, *, full: bool = False) -> list[Build]:
+    """Return every (task, n, edition) to build, or each task's least published size if no sizes are given.
+
+    A TaskSizeError says that one does not fit into this machine's memory.
+    """
     found = []
     for name in tasks:
         task = acd.TASKS[name]
-        chosen = task.sizes if sizes is None else [n for n in sizes if task.minimum <= n <= task.maximum]
+        published = task.sizes if full else task.sizes[:1]
+        chosen = published if sizes is None else [n for n in sizes if task.minimum <= n <= task.maximum]
         found += [(name, n, edition) for n in chosen for edition in task.editions]
     for name, n, edition in found:
         acd.TASKS[name].check_memory(n, edition)

@@ -1,6 +1,6 @@
 """Search the learning rate of each solver on sums and products, and write the plan that trains with what was found.
 
-    python benchmarks/arithmetic_searches.py --budget 2h    # goes on from there the next time
+    python benchmarks/arithmetic_searches.py --budget 2h    # a minute if no budget is given; the next call goes on
     adelic reproduce arithmetic --plan benchmarks/arithmetic_searched.toml --results-dir results/arithmetic-searched
 
 The rule, written down before the first run: from 10,000 examples each solver has eight trials, one a rate of RATES, of
@@ -17,6 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import common
 import tomli_w
 
 from adelic.benchmark.arithmetic.report import percent
@@ -45,12 +46,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="(default: both)")
     parser.add_argument("--solvers", nargs="+", choices=STEPS, default=tuple(STEPS), help="(default: all)")
-    parser.add_argument("--budget", type=lambda text: DURATION.convert(text, None, None), help="as 25m or 1h30m")
+    parser.add_argument(
+        "--budget",
+        default=60.0,
+        type=lambda text: DURATION.convert(text, None, None),
+        help="as 25m or 1h30m (default: 1m)",
+    )
     parser.add_argument("--runs-dir", default="runs", help="folder for unfinished searches (default: runs)")
     chosen = parser.parse_args()
-    end = None if chosen.budget is None else time.monotonic() + chosen.budget
-    for task, solver in product(chosen.tasks, chosen.solvers):
-        left = None if end is None else max(0.0, end - time.monotonic())
+    end = time.monotonic() + chosen.budget
+    for task, solver in common.each(product(chosen.tasks, chosen.solvers), " ".join):
+        left = max(0.0, end - time.monotonic())
         if not path_of(task, solver).exists() and not search(task, solver, chosen.runs_dir, left):
             sys.exit("the budget is spent; the same command goes on from there")
         atomic_write(PLAN, plan())
@@ -61,7 +67,7 @@ def path_of(task: str, solver: str) -> Path:
     return SEARCHES / f"{task}-{EXAMPLES}-{solver}.toml"
 
 
-def search(task: str, solver: str, runs: str, seconds: float | None) -> bool:
+def search(task: str, solver: str, runs: str, seconds: float) -> bool:
     """Make a search, or what is left of it; return whether it came to its end before the time was up."""
     command = [sys.executable, "-m", "adelic", *arguments(task, solver), "--runs-dir", runs]
     with subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:

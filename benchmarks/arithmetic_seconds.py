@@ -9,6 +9,8 @@ python benchmarks/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 import sys
 from pathlib import Path
 
+import common
+
 from adelic.benchmark.arithmetic.figures import draw_seconds
 from adelic.benchmark.drawn import Series, gather, read_plan
 
@@ -36,6 +38,7 @@ def series() -> list[Series]:
 
 def main() -> None:
     """Draw the picture."""
+    common.say("reading the results, and drawing")
     picture = draw_seconds(series())
     if picture is None:
         sys.exit("there are no results")

@@ -1,6 +1,7 @@
 """Measure reading and encoding of integers with 10^3 to 10^6 decimal digits, and windows of as many p-adic digits.
 
-    python benchmarks/big_integers.py
+    python benchmarks/big_integers.py          # up to 10^5 digits, in a minute
+    python benchmarks/big_integers.py --full
 
 Four tasks: `read` an integer from its decimal digits; `encode` it in the default space; write the digits of a residue
 (`to_digits`), and find those of a quotient of two small integers (`quotient`), in a window of so many 17-adic digits.
@@ -27,7 +28,6 @@ from rich.table import Table
 from adelic import AdeleSpace
 from adelic.numbers import integers
 
-RESULTS = common.RESULTS / "big_integers.json"
 TYPES = {"fmpz": flint.fmpz, "mpz": gmpy2.mpz, "int": int}
 PRIME = 17
 TARGET = 2.0
@@ -36,15 +36,20 @@ TARGET = 2.0
 def main() -> None:
     """Measure, print, write the results; exit code 1 if types disagree or the installed one grows quadratically."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", type=int, default=[10**3, 10**4, 10**5, 10**6], metavar="DIGITS")
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, metavar="DIGITS", help="default: 1000 to 100000; with --full to 1000000"
+    )
     parser.add_argument("--repetitions", type=int, default=3, help="the median counts (default: 3)")
     parser.add_argument("--skip", nargs="*", choices=TYPES, default=[], help="types to leave out")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/big_integers.json")
+    parser.add_argument("--output", type=Path, help="default with --full: benchmarks/results/big_integers.json")
+    common.add_full(parser, "minutes")
     chosen = parser.parse_args()
+    chosen.sizes = chosen.sizes or [10**k for k in (3, 4, 5, 6)[: 4 if chosen.full else 3]]
+    path = common.output(chosen, "big_integers.json")
     console = Console(width=110)
     entries: list[dict[str, Any]] = []
     agree = True
-    for size in chosen.sizes:
+    for size in common.each(chosen.sizes, "{:,} digits".format):
         answers: dict[str, list[Any]] = {}
         for name in TYPES:
             if name in chosen.skip:
@@ -66,8 +71,8 @@ def main() -> None:
     }
     console.print(table(entries))
     console.print(f"same digits: {'yes' if agree else 'NO'}")
-    common.write(chosen.output, "big_integers.py", ("python-flint", "gmpy2"), results)
-    console.print(f"written to {chosen.output}")
+    common.write(path, "big_integers.py", ("python-flint", "gmpy2"), results)
+    console.print(f"written to {path}")
     sys.exit(not results["met"])
 
 

@@ -1,7 +1,7 @@
 """What is known of a character table whose cells are partly hidden, without a network: its columns are orthogonal.
 
-    python benchmarks/character_completion.py                 # some ten minutes
-    python benchmarks/character_completion.py --sizes 8 12    # seconds
+    python benchmarks/character_completion.py           # n = 12, in seconds
+    python benchmarks/character_completion.py --full    # some ten minutes
 
 The rows of the task `characters` are the cells of one square matrix, the character table of S_n, and its columns are
 orthogonal: Σ χ^λ_μ · χ^λ_ν over all λ is 0 for μ ≠ ν, and for μ = ν the centralizer's order z_μ (the second
@@ -18,7 +18,6 @@ Writes benchmarks/results/character_completion.json, whose figures stand in docs
 """
 
 import argparse
-import sys
 from collections import Counter
 from math import factorial, prod
 from pathlib import Path
@@ -45,21 +44,28 @@ _STILL = 1e-3
 def main() -> None:
     """Hide cells as the splits do, and more of them, and complete the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES, help="(default: 18 20 22)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "character_completion.json")
+    parser.add_argument("--sizes", type=int, nargs="+", help="default: 12; with --full 18 20 22")
+    parser.add_argument("--output", type=Path)
+    common.add_full(parser, "some ten minutes")
     given = parser.parse_args()
+    sizes = given.sizes or (_SIZES if given.full else (12,))
     runs: list[dict[str, Any]] = []
-    smallest = min(given.sizes)
-    for n in given.sizes:
+    smallest = min(sizes)
+    for n in common.each(sizes, "n = {}".format):
         for split in ("published", "orbits"):
             data = acd.load("characters", n=n, split=split)
             runs += [asked(data, n, told) for told in (False, True)]
-            sys.stderr.write(f"{runs[-2]}\n")
+            common.say(str(runs[-2]))
     data = acd.load("characters", n=smallest, edition="central")
     runs += [asked(data, smallest, told) for told in (False, True)]
     data = acd.load("characters", n=smallest)
     runs += [asked(data, smallest, False, share) for share in _SHARES]
-    common.write(given.output, "character_completion.py", ("adelic", "numpy"), {"runs": runs})
+    common.write(
+        common.output(given, "character_completion.json"),
+        "character_completion.py",
+        ("adelic", "numpy"),
+        {"runs": runs},
+    )
 
 
 def asked(data: Dataset, n: int, told: bool, share: float | None = None) -> dict[str, Any]:

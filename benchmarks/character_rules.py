@@ -1,6 +1,7 @@
 """What two formulas, a rule of the hooks and tables of residues say of characters, without a network.
 
-    python benchmarks/character_rules.py    # two minutes
+    python benchmarks/character_rules.py           # n = 12, in seconds
+    python benchmarks/character_rules.py --full    # two minutes
 
 Of the test rows of the task `characters` (published split), three rules that read the view `hooks`:
 
@@ -41,10 +42,13 @@ _SIZES = (18, 20, 22)
 def main() -> None:
     """Ask the rules about the test rows of each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=_SIZES, help="(default: 18 20 22)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "character_rules.json")
+    parser.add_argument("--sizes", type=int, nargs="+", help="default: 12; with --full 18 20 22")
+    parser.add_argument("--output", type=Path)
+    common.add_full(parser, "two minutes")
     given = parser.parse_args()
-    common.write(given.output, "character_rules.py", ("adelic", "numpy"), {"runs": [asked(n) for n in given.sizes]})
+    sizes = given.sizes or (_SIZES if given.full else (12,))
+    found = {"runs": [asked(n) for n in common.each(sizes, "n = {}".format)]}
+    common.write(common.output(given, "character_rules.json"), "character_rules.py", ("adelic", "numpy"), found)
 
 
 def asked(n: int) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """What the benchmarks have in common: runs that alternate, the numbers that they encode, results with their origin."""
 
+import argparse
 import json
 import os
 import shlex
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import llvmlite.binding
 import numpy as np
@@ -20,6 +21,7 @@ from adelic.storage.provenance import machine, source_commit, versions
 
 RESULTS = Path(__file__).resolve().parent / "results"
 Seconds = dict[str, list[float]]
+T = TypeVar("T")
 
 
 def instructions() -> str:
@@ -79,6 +81,30 @@ def random_rationals(space: AdeleSpace, size: int, greatest: int = 10**9) -> tup
     while (bad := (denominators[:, None] % np.array(space.primes) == 0).any(axis=1)).any():
         denominators[bad] = rng.integers(1, greatest, int(bad.sum()), endpoint=True)
     return numerators, denominators
+
+
+def say(text: str) -> None:
+    """Print a line on standard error at once."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def each(things: Iterable[T], name: Callable[[T], object] = str) -> Iterator[T]:
+    """Yield things, and before each say which one it is: whoever runs a benchmark sees from the start how far it is."""
+    chosen = list(things)
+    for k, thing in enumerate(chosen, start=1):
+        say(f"{k} of {len(chosen)}: {name(thing)}")
+        yield thing
+
+
+def add_full(parser: argparse.ArgumentParser, takes: str) -> None:
+    """Add the option for all that the committed results have; without it a script takes about a minute."""
+    parser.add_argument("--full", action="store_true", help=f"all that the committed results have: {takes}")
+
+
+def output(chosen: argparse.Namespace, name: str = "") -> Path:
+    """Return where results go if no --output says it: with --full to the committed ones, those of a part to `runs`."""
+    return chosen.output or (RESULTS if chosen.full else Path("runs", "benchmarks")) / name
 
 
 def described(space: AdeleSpace) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=common.RESULTS / "compact.json", help="(default: compact.json)")
     chosen = parser.parse_args()
     entries = json.loads(chosen.output.read_text(encoding="utf-8"))["entries"] if chosen.output.exists() else []
-    for steps, dropout, row, name in itertools.product(chosen.steps, DROPOUT, ROWS, EMBEDDINGS):
+    for steps, dropout, row, name in common.each(itertools.product(chosen.steps, DROPOUT, ROWS, EMBEDDINGS)):
         about = {"steps": steps, "dropout": dropout, "row": f"{row[0]}-{row[1]} ({row[2]})", "embedding": name}
         if not any(about.items() <= entry.items() for entry in entries):
             entries.append(about | train(steps, dropout, row, name))

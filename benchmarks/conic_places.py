@@ -18,6 +18,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import common
 import matplotlib as mpl
 import numpy as np
 import torch
@@ -29,6 +30,7 @@ from adelic.benchmark.drawn import read_plan
 from adelic.benchmark.files import fill
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.table import Table
+from adelic.cli.options import progress_bar
 from adelic.data import drawn_task
 from adelic.nn import LocalGlobalClassifier
 from adelic.number_theory.symbols import REAL, hilbert_symbol, split
@@ -54,12 +56,15 @@ def main() -> None:
         parser.error("give --run-dir or --draw")
     if given.run_dir is not None:
         experiment = the_experiment()
-        result = run(experiment, given.run_dir, device="cpu")
+        common.say(f"training in {given.run_dir}, which takes a minute")
+        with progress_bar(experiment.row) as tick:
+            result = run(experiment, given.run_dir, device="cpu", tick=tick)
         network = trained_network(experiment, given.run_dir)
         assert isinstance(network, LocalGlobalClassifier)
         about = {key: getattr(result, key) for key in ("command", "seed", "commit", "device", "versions")}
         found = {"about": about, "test": result.test, "bias": float(network.bias.detach()), "places": asked(network)}
         atomic_write(FILE, to_json(found))
+    common.say(f"drawing {PICTURE.name}")
     found = json.loads(FILE.read_text(encoding="utf-8"))
     atomic_write(PICTURE, drawn(found))
     page = DOCS / "number-theory.md"

@@ -85,7 +85,7 @@ def measured(
     """Return the seconds of each run, and whether all runs gave these numbers."""
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     right = True
-    for _ in range(repetitions):
+    for _ in common.each(range(repetitions), lambda k: f"repetition {k + 1}"):
         for name, function in functions.items():
             start = time.perf_counter()
             decoded = function()

@@ -11,6 +11,7 @@ Writes benchmarks/results/expression_images.json, whose figures stand in docs/co
 """
 
 import argparse
+import operator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=common.RESULTS / "expression_images.json")
     given = parser.parse_args()
+    row = operator.attrgetter("row")
     chosen = (one.experiments[0].questions for one in read_plan(_PLAN) if one.model in SOLVERS)
-    counted = {questions.row: shares(questions) for questions in dict.fromkeys(chosen)}
+    counted = {questions.row: shares(questions) for questions in common.each(dict.fromkeys(chosen), row)}
     programs = (
         one.experiments[0].questions for one in read_plan(_PROGRAMS_PLAN) if one.examples == PROGRAMS.get(one.task)
     )
-    known = {questions.row: known_operations(questions) for questions in dict.fromkeys(programs)}
+    known = {questions.row: known_operations(questions) for questions in common.each(dict.fromkeys(programs), row)}
     found = {"seed": 0, "with_image": counted, "programs": known}
     common.write(given.output, "expression_images.py", ("adelic", "numpy"), found)
 

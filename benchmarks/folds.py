@@ -46,7 +46,7 @@ def main() -> None:
         if any(stored.get(key) != value for key, value in about.items()):
             parser.error(f"{chosen.output} has other folds; choose another --output")
         entries = {entry["model"]: entry for entry in stored["entries"]}
-    for name in chosen.models:
+    for name in common.each(chosen.models):
         if name not in entries:
             (config,) = benchmark.plan([chosen.row], [name], [0], recipe=chosen.recipe, split=chosen.split)
             entries[name] = {"model": name, **cross_validate(config, chosen.folds)}

@@ -41,7 +41,8 @@ def main() -> None:
         for task, end in SERIES.items()
         if one.task == task and one.label.endswith(end)
     )
-    tasks = {one.task: counted(one.experiments[0].questions) for one in chosen if one.label.startswith("local–global")}
+    ours = [one for one in chosen if one.label.startswith("local–global")]
+    tasks = {one.task: counted(one.experiments[0].questions) for one in common.each(ours, lambda one: one.task)}
     common.write(given.output, "form_images.py", ("adelic", "numpy"), {"seed": 0, "tasks": tasks})
 
 

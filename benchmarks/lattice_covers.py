@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results/table"))
     given = parser.parse_args()
     sizes, runs = {}, []
-    for n in _SIZES:
+    for n in common.each(_SIZES, "n = {}".format):
         data = acd.load("lattice", n=n)
         outside, test = counts(data, n)
         answers = rule(outside, outside_labels(data))

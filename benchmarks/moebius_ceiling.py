@@ -28,7 +28,7 @@ def main() -> None:
     found = {
         split: {"low": low, "high": high}
         | asdict(moebius_ceiling(asked.space.primes, low=low, high=high, n=given.n, rng=np.random.default_rng(0)))
-        for split, (low, high) in ranges.items()
+        for split, (low, high) in common.each(ranges.items())
     }
     results = {"n": given.n, "seed": 0, "primes": asked.space.primes, "ceilings": found}
     common.write(given.output, "moebius_ceiling.py", ("adelic", "numpy", "python-flint"), results)

@@ -1,6 +1,7 @@
 """Audit the tasks of number theory, and write the lines of docs/number-theory.md on trivial rules.
 
-    python benchmarks/number_theory_audits.py            # some minutes
+    python benchmarks/number_theory_audits.py            # one task, in a minute
+    python benchmarks/number_theory_audits.py --full     # all tasks, some minutes
     python benchmarks/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
 
 Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's usual options, and
@@ -11,6 +12,8 @@ import argparse
 import json
 import re
 from pathlib import Path
+
+import common
 
 from adelic.benchmark.drawn import read_plan
 from adelic.cli import commands
@@ -31,9 +34,16 @@ def main() -> None:
     """Run the audits one after the other, and write the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", action="store_true", help="write the page's lines and audit nothing")
-    asked = audits()
-    for path, arguments in asked.items() if not parser.parse_args().lines else ():
-        commands(["data", "audit", *arguments, "--output", str(path)], standalone_mode=False)
+    parser.add_argument("--task", default="gcd", help="the one without --full (default: gcd)")
+    common.add_full(parser, "some minutes")
+    given, asked = parser.parse_args(), audits()
+    chosen = {} if given.lines else {p: a for p, a in asked.items() if given.full or a[0] == given.task}
+    for path, arguments in common.each(chosen.items(), lambda one: one[0].stem):
+        output = path if given.full else Path("runs", "benchmarks", path.name)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        commands(["data", "audit", *arguments, "--output", str(output)], standalone_mode=False)
+    if not (given.full or given.lines):
+        return
     text, lines = PAGE.read_text(encoding="utf-8"), to_lines(map(read, asked))
     atomic_write(PAGE, re.sub(MARK, lambda found: f"{found[1]}{lines}\n{found[2]}", text, flags=re.DOTALL))
 

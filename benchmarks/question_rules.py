@@ -1,6 +1,7 @@
 """Bring the trivial rules in results on drawn tasks up to date: when rules are added, another one may be the best.
 
-    python benchmarks/question_rules.py    # minutes on one core
+    python benchmarks/question_rules.py           # the quick benchmark's results, in a minute
+    python benchmarks/question_rules.py --full    # all of them, minutes on one core
 
 A rule depends on the questions alone, which the task, its options, the number of examples and the seed determine, and
 on no training. In each result of results/number-theory, results/columns and the other folders below that has a rule,
@@ -10,7 +11,6 @@ on no training. In each result of results/number-theory, results/columns and the
 import argparse
 import sys
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 import common
@@ -29,8 +29,10 @@ def main() -> None:
     """Go through all files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=common.RESULTS.parent.parent / "results")
-    folder = parser.parse_args().results
-    for path in sorted(chain.from_iterable((folder / name).glob("*.jsonl") for name in FOLDERS)):
+    common.add_full(parser, "minutes")
+    given = parser.parse_args()
+    folders = FOLDERS if given.full else [name for name in FOLDERS if name.endswith("-quick")]
+    for path in common.each(sorted(p for name in folders for p in (given.results / name).glob("*.jsonl"))):
         lines = path.read_bytes().splitlines()
         updated = [with_rule(line, str(path)) for line in lines]
         changed = sum(old != new for old, new in zip(lines, updated, strict=True))

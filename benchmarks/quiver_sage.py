@@ -1,6 +1,8 @@
 """Measure how long the mutation classes of the quiver task (n = 11) take here and in Sage, side by side.
 
     pip install -e '.[sage]'
+    python benchmarks/quiver_sage.py                # one class, in a minute
+    python benchmarks/quiver_sage.py --full
     python benchmarks/quiver_sage.py --classes A BB --repetitions 2
 
 Both search the same class to the same depth from the same seed, in one process and one thread, in turn: for every
@@ -22,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import common
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -29,9 +32,6 @@ from rich.table import Table
 from adelic.acd import quiver
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import machine, source_commit, versions
-
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "benchmarks" / "results" / "quiver_sage.json"
 
 N = 11
 TARGET_RATIO = 20.0
@@ -41,17 +41,20 @@ SAGE_PACKAGES = ("passagemath-combinat", "passagemath-graphs", "passagemath-modu
 def main() -> None:
     """Measure, print the table, write the results; exit code 1 if a class differs or a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--classes", nargs="+", choices=quiver.TYPES, default=list(quiver.TYPES), metavar="CLASS")
+    parser.add_argument("--classes", nargs="+", choices=quiver.TYPES, metavar="CLASS", help="default: DE")
     parser.add_argument("--repetitions", type=int, default=1, help="runs of Sage (default: 1)")
     parser.add_argument("--ours", type=int, default=5, help="runs of ours before and after each of Sage (default: 5)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/quiver_sage.json")
+    parser.add_argument("--output", type=Path, help="default with --full: benchmarks/results/quiver_sage.json")
+    common.add_full(parser, "every class, in many minutes")
     chosen = parser.parse_args()
+    classes = chosen.classes or (quiver.TYPES if chosen.full else ["DE"])
+    output = common.output(chosen, "quiver_sage.json")
     if min(chosen.repetitions, chosen.ours) < 1:
         parser.error("--repetitions and --ours must be at least 1")
     console = Console(width=110)
     load_before = os.getloadavg()
     entries = []
-    for mutation_type in dict.fromkeys(chosen.classes):
+    for mutation_type in common.each(dict.fromkeys(classes)):
         entries.append(measured(mutation_type, chosen.repetitions, chosen.ours))
         console.print("{class}: {ratio:.0f} times as fast".format_map(entries[-1]), style="dim")
     console.print(table(entries))
@@ -68,9 +71,8 @@ def main() -> None:
         "classes": entries,
         "targets_met": all(entry["met"] for entry in entries),
     }
-    chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(chosen.output, json.dumps(results, indent=1) + "\n")
-    console.print(f"written to {chosen.output}")
+    atomic_write(output, json.dumps(results, indent=1) + "\n")
+    console.print(f"written to {output}")
     sys.exit(not results["targets_met"])
 
 

@@ -1,6 +1,7 @@
 """What the solver of equations modulo 2 knows of root numbers, and what would be left without its parts.
 
-    python benchmarks/root_number_audit.py        # minutes on one core
+    python benchmarks/root_number_audit.py           # 20,000 examples, in a minute
+    python benchmarks/root_number_audit.py --full    # minutes on one core
 
 For the questions of `adelic reproduce number-theory root-number` with 200,000 examples and seed 0 this counts, of each
 split,
@@ -36,15 +37,19 @@ Splits = dict[str, tuple[Operands, Answers]]
 def main() -> None:
     """Draw the questions of seed 0, and write what is counted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "root_number_audit.json")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--examples", type=int, default=20_000, help="without --full (default: 20,000)")
+    common.add_full(parser, "minutes")
     given = parser.parse_args()
     of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
     first = next(one for one in of_parity if one.model.name == "adelic-parity")
+    questions = first.questions if given.full else replace(first.questions, examples=given.examples)
+    common.say(f"{questions.examples:,} examples: drawing, then solving three times")
     common.write(
-        given.output,
+        common.output(given, "root_number_audit.json"),
         "root_number_audit.py",
         ("adelic", "numpy", "numba", "cypari"),
-        {"seed": 0, "examples": first.data.examples, **counted(first.questions)},
+        {"seed": 0, "examples": questions.examples, **counted(questions)},
     )
 
 

@@ -1,13 +1,15 @@
 """Measure training: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
 
-    python benchmarks/training.py throughput embedding setup    # about 40 minutes on two cores
-    python benchmarks/training.py embedding --device cuda --compute bfloat16 --lengths 20 --tokens 2000000
-    python benchmarks/training.py accuracy                      # 30 runs, an hour and a half on two cores
-    python benchmarks/training.py accuracy --recipe quick       # 30 runs, 45 minutes on one core
+    python benchmarks/training.py                                      # throughput at one length, in a minute
+    python benchmarks/training.py --full throughput embedding setup    # about 40 minutes on two cores
+    python benchmarks/training.py --full embedding --device cuda --compute bfloat16 --lengths 20 --tokens 2000000
+    python benchmarks/training.py --full accuracy                      # 30 runs, an hour and a half on two cores
+    python benchmarks/training.py --full accuracy --recipe quick       # 30 runs, 45 minutes on one core
 
 The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
 the allocator. Every figure comes from a process of its own, since a process has one allocator; processes of the sides
-alternate, and medians are compared. The network and the batch are the recipe `paper`'s.
+alternate, and medians are compared. The network and the batch are the recipe `paper`'s. Without AVX-512 files of
+results have the instruction set in their name, and bfloat16 is left out where the processor has no instructions for it.
 
 parts:
   throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
@@ -32,6 +34,7 @@ from typing import Any
 import common
 import numpy as np
 import torch
+from common import say
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
@@ -39,7 +42,7 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 from adelic import acd, training
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary
-from adelic.nn.backend import PRECISIONS
+from adelic.nn.backend import PRECISIONS, is_quick
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
@@ -119,20 +122,30 @@ def main() -> None:
     parts = {"throughput": throughput, "embedding": embedding, "accuracy": accuracy, "setup": setup}
     workers = {"steps": worker_steps, "embedding": worker_embedding, "accuracy": worker_accuracy, "setup": worker_setup}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="part", choices=[*parts, []], help="default: all")
-    parser.add_argument("--repetitions", type=int, default=5, help="processes a side; the median counts (default: 5)")
     parser.add_argument(
-        "--tokens", type=int, default=150_000, help="trained tokens a process, at least (default: 150000)"
+        "parts", nargs="*", metavar="part", choices=[*parts, []], help="default: throughput; with --full all"
+    )
+    common.add_full(parser, "hours for all parts")
+    parser.add_argument("--repetitions", type=int, help="processes a side; the median counts (default: 2; --full: 5)")
+    parser.add_argument(
+        "--tokens", type=int, help="trained tokens a process, at least (default: 20000; with --full 150000)"
     )
     parser.add_argument("--batch-size", type=int, default=2048, help="rows a step (default: 2048)")
-    parser.add_argument("--lengths", type=int, nargs="+", help="default: those of the paper's rows, 6 and 20")
-    parser.add_argument("--seeds", type=int, default=5, help="runs a side of `accuracy` (default: 5)")
-    parser.add_argument("--epochs", type=int, help="of `accuracy`, instead of the recipe's")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", help="default: 9; with --full those of the paper's rows, 6 and 20"
+    )
+    parser.add_argument(
+        "--sides", nargs="+", choices=SIDES, help="of `throughput` (default: all, bfloat16 if there are instructions)"
+    )
+    parser.add_argument("--seeds", type=int, help="runs a side of `accuracy` (default: 1; with --full 5)")
+    parser.add_argument("--epochs", type=int, help="of `accuracy` (default: 1; with --full the recipe's)")
     parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
     parser.add_argument("--device", default="cpu", help="of `embedding`; the others are the CPU's (default: cpu)")
     parser.add_argument("--compute", choices=PRECISIONS, default="float32", help="of `embedding` (default: float32)")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders of `accuracy` (default: runs)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
+    parser.add_argument(
+        "--output", type=Path, help="a folder (default: runs/benchmarks; with --full benchmarks/results)"
+    )
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
     chosen = parser.parse_args()
     if chosen.worker:
@@ -140,12 +153,23 @@ def main() -> None:
         keep_freed_memory()
         print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
     else:
-        for part in chosen.parts or parts:
-            results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
+        few = {"repetitions": 2, "tokens": 20_000, "lengths": [9], "seeds": 1, "epochs": 1}
+        many = {"repetitions": 5, "tokens": 150_000, "seeds": 5}
+        for option, value in (many if chosen.full else few).items():
+            if getattr(chosen, option) is None:
+                setattr(chosen, option, value)
+        instructions = torch.backends.cpu.get_cpu_capability()
+        for part in chosen.parts or (parts if chosen.full else ["throughput"]):
+            about = {"threads": torch.get_num_threads(), "instructions": instructions}
+            results = about | {"repetitions": chosen.repetitions, **parts[part](chosen)}
             name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
             if part == "embedding" and chosen.device != "cpu":
                 name += f"_{torch.device(chosen.device).type}"
-            common.write(chosen.output / f"{name}.json", "training.py", ("torch", "numpy", "numba"), results)
+            elif instructions != "AVX512":
+                name += f"_{instructions.lower()}"
+            path = common.output(chosen) / f"{name}.json"
+            common.write(path, "training.py", ("torch", "numpy", "numba"), results)
+            say(f"written to {path}")
 
 
 def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
@@ -162,7 +186,8 @@ def row_lengths() -> dict[str, int]:
     """Return how many numbers a sequence of each of the paper's rows has."""
     from adelic.benchmark import published_rows  # not above: no worker needs it, and it loads as much as torch
 
-    return {row.name: acd.task(row.task).length(row.n, "published") for row in published_rows().values()}
+    rows = (name.rpartition("-") for name in published_rows())
+    return {f"{task}-{n}": acd.task(task).length(int(n), "published") for task, _, n in rows}
 
 
 def throughput(chosen: argparse.Namespace) -> Results:
@@ -172,13 +197,15 @@ def throughput(chosen: argparse.Namespace) -> Results:
         batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
         tokens = batch_size * (length + 1)
         n_steps = max(1, math.ceil(chosen.tokens / tokens))
-        seconds: common.Seconds = {side: [] for side in SIDES}
-        for _ in range(chosen.repetitions):
-            for side in SIDES:
+        sides = chosen.sides or [s for s in SIDES if s == "stock" or is_quick(s, CPU)]
+        seconds: common.Seconds = {side: [] for side in sides}
+        for repetition in range(chosen.repetitions):
+            for side in sides:
+                say(f"length {length}, {side}, {n_steps} steps, repetition {repetition + 1} of {chosen.repetitions}")
                 options = {"side": side, "length": length, "n_steps": n_steps, "batch_size": batch_size}
                 seconds[side].append(in_a_process("steps", settings=side != "stock", **options) / n_steps)
         rates = {side: tokens / median for side, median in common.medians(seconds).items()}
-        ratios = {side: rates[side] / rates["stock"] for side in SIDES[1:]}
+        ratios = {side: rates[side] / rates["stock"] for side in sides if "stock" in rates and side != "stock"}
         entries.append(
             {
                 "length": length,
@@ -190,7 +217,7 @@ def throughput(chosen: argparse.Namespace) -> Results:
             }
         )
         say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
-    met = all(entry["ratios"]["float32"] >= 4 for entry in entries)
+    met = all(entry["ratios"].get("float32", 0) >= 4 for entry in entries)
     return {"batch_size": chosen.batch_size, "target": 4, "met": met, "entries": entries}
 
 
@@ -202,6 +229,7 @@ def embedding(chosen: argparse.Namespace) -> Results:
         options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
         options |= {"device": chosen.device, "compute": chosen.compute, "repetitions": 2 * chosen.repetitions}
         for compiled in (False, True) if is_wanted(torch.device(chosen.device)) else (False,):
+            say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
             found = in_a_process("embedding", settings=True, compiled=compiled, **options)
             ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
             low, high = interval(ratios)
@@ -228,6 +256,7 @@ def accuracy(chosen: argparse.Namespace) -> Results:
         found: dict[str, list[Results]] = {side: [] for side in SIDES}
         for seed in range(chosen.seeds):
             for side in SIDES:
+                say(f"{row} seed {seed} {side}")
                 options = {"row": row, "seed": seed, "recipe": chosen.recipe, "epochs": chosen.epochs}
                 found[side].append(in_a_process("accuracy", settings=True, side=side, runs=str(chosen.runs), **options))
                 say(f"{row} seed {seed} {side}: {found[side][-1]}")
@@ -235,7 +264,7 @@ def accuracy(chosen: argparse.Namespace) -> Results:
             values = [result["accuracy"] for result in found[side]]
             entries.append(
                 {"row": row, "side": side, "accuracies": values, "mean": statistics.fmean(values),
-                 "interval": interval(values) if len(values) > 1 else None,
+                 "interval": interval(values) if len(values) > 2 else None,
                  "seconds": [result["seconds"] for result in found[side]]}
             )  # fmt: skip
     return {"recipe": chosen.recipe, "dropout": DROPOUT, "embedding": "adelic", "epochs": chosen.epochs,
@@ -246,7 +275,8 @@ def setup(chosen: argparse.Namespace) -> Results:
     """Measure what comes between a loaded data set and the first step."""
     entries = []
     for row in ROWS:
-        seconds = [in_a_process("setup", settings=True, row=row) for _ in range(chosen.repetitions)]
+        repetitions = common.each(range(chosen.repetitions), lambda _, row=row: f"set-up of {row}")
+        seconds = [in_a_process("setup", settings=True, row=row) for _ in repetitions]
         entries.append({"row": row, "median_seconds": statistics.median(seconds), "seconds": seconds})
         say(f"{row}: set-up {entries[-1]['median_seconds']:.3f} s")
     return {"target": 1, "met": all(entry["median_seconds"] < 1 for entry in entries), "entries": entries}
@@ -375,11 +405,6 @@ def worker_setup(row: str) -> float:
     objective = make_objective(data)
     Trainer(build_model(config, data, objective), config.recipe, *splits, objective=objective, seed=0)
     return time.perf_counter() - start
-
-
-def say(text: str) -> None:
-    """Print to stderr."""
-    sys.stderr.write(text + "\n")
 
 
 if __name__ == "__main__":

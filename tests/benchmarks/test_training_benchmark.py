@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from adelic import acd
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = "training"
 
 
 @pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
-def test_throughput(script, monkeypatch, tmp_path):
+def test_throughput(script, monkeypatch, tmp_path, capsys):
     """Each side's worker here, in this process."""
     settings_of = {}
 
@@ -20,9 +22,11 @@ def test_throughput(script, monkeypatch, tmp_path):
         return {"steps": script.worker_steps}[name](**arguments)
 
     monkeypatch.setattr(script, "in_a_process", here)
+    monkeypatch.setattr(script.torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
     options = ["--lengths", "3", "--tokens", "20", "--batch-size", "4", "--repetitions", "1", "--output", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["training.py", "throughput", *options])
+    monkeypatch.setattr(sys, "argv", ["training.py", "throughput", *options, "--sides", *script.SIDES])
     script.main()
+    assert capsys.readouterr().err.startswith("length 3, stock, 2 steps, repetition 1 of 1")
     assert settings_of == {"stock": False, "float32": True, "bfloat16": True}
     results = json.loads((tmp_path / "training_throughput.json").read_text(encoding="utf-8"))
     (entry,) = results["entries"]
@@ -31,6 +35,38 @@ def test_throughput(script, monkeypatch, tmp_path):
     for side in ("float32", "bfloat16"):
         assert rates[side] == pytest.approx(16 / seconds[side][0])
         assert entry["ratios"][side] == pytest.approx(seconds["stock"][0] / seconds[side][0])
+
+
+def test_lengths_of_the_papers_rows(script):
+    assert len(lengths := script.row_lengths()) == 13
+    assert lengths["schubert-4"] == acd.load("schubert", n=4).X_train.shape[1]
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_sizes_where_none_are_given(script, monkeypatch, tmp_path, full):
+    """Each part has its own as they were, and a minute's without --full; the instruction set is told."""
+    seen = {}
+    for part in ("throughput", "embedding", "accuracy", "setup"):
+        monkeypatch.setattr(script, part, lambda chosen, part=part: seen.update({part: chosen}) or {})
+    monkeypatch.setattr(script.torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    monkeypatch.setattr(sys, "argv", ["training.py", "--output", str(tmp_path), *["--full"] * full])
+    script.main()
+    assert list(seen) == (["throughput", "embedding", "accuracy", "setup"] if full else ["throughput"])
+    assert seen["throughput"].repetitions == (5 if full else 2)
+    assert json.loads((tmp_path / "training_throughput_avx2.json").read_text())["instructions"] == "AVX2"
+
+
+@pytest.mark.parametrize("part", ["embedding", "accuracy", "setup"])
+def test_other_parts(script, monkeypatch, tmp_path, capsys, part):
+    """With stand-ins for what a process would measure."""
+    figures = {"embedding": {"adelic": [1.0, 2.0, 2.0], "learned": [1.0, 1.0, 1.0]}, "setup": 0.5}
+    figures["accuracy"] = {"accuracy": 0.5, "seconds": 1.0}
+    monkeypatch.setattr(script, "in_a_process", lambda name, **_: figures[name])
+    monkeypatch.setattr(sys, "argv", ["training.py", part, "--output", str(tmp_path)])
+    script.main()
+    assert capsys.readouterr().err.count("\n") >= 3
+    (path,) = tmp_path.glob(f"training_{part}*.json")
+    assert json.loads(path.read_text(encoding="utf-8"))["entries"]
 
 
 @pytest.mark.long
