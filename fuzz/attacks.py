@@ -29,6 +29,7 @@ from targets.case import Case
 ATTACKS = {
     "flint": "targets.rational",
     "algebraic": "targets.algebraic",
+    "local": "targets.local",
     "code": "targets.code",
     "threads": "targets.threads",
     "text": "targets.text",

@@ -21,14 +21,17 @@ from adelic.integrations.transformers import equipping
 from adelic.nn import placewise
 from adelic.numbers.columns import lossy as column_loss
 from adelic.numbers.decoding import reconstruction
+from adelic.numbers.local import functions
 from adelic.numbers.places import finite
 
 pytest.importorskip("flint")
+pytest.importorskip("cypari")
 
 FUZZ = Path(__file__).parents[2] / "fuzz"
 FEW = {
     "flint": 12,
     "algebraic": 6,
+    "local": 20,
     "code": 8,
     "threads": 2,
     "text": 20,
@@ -47,6 +50,7 @@ LONG = ("published", "searches", "configurations")
 MANY = {
     "flint": 600,
     "algebraic": 300,
+    "local": 3000,
     "code": 500,
     "threads": 20,
     "text": 1000,
@@ -128,6 +132,17 @@ def test_many_cases(attacks, folders, name):
 def test_flint_notices_a_wrong_digit(failure, monkeypatch):
     monkeypatch.setattr(finite, "add", finite.multiply)
     assert "wrong digits" in str(failure("flint"))
+
+
+def test_local_notices_a_wrong_digit(failure, monkeypatch):
+    monkeypatch.setattr(finite, "add", finite.multiply)
+    assert "is not" in str(failure("local"))
+
+
+def test_local_notices_digits_that_are_not_known(failure, monkeypatch):
+    root = functions.square_root
+    monkeypatch.setattr(functions, "square_root", lambda x, window: root(x, window)._replace(known=window.precision))
+    assert "is not" in str(failure("local", cases=2 * MOST))
 
 
 def test_flint_notices_a_wrong_refusal(failure, monkeypatch):
