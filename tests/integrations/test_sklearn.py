@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -216,8 +217,9 @@ def test_columns_of_a_data_frame_keep_their_types():
         pd.DataFrame({"n": [str(2**60 + 1), None]}),
         pl.DataFrame({"n": [2**60 + 1, None]}),
         pl.DataFrame({"n": [Decimal(2**60 + 1), None]}),
+        pa.table({"n": [2**60 + 1, None]}),
     ],
-    ids=["Int64", "pyarrow", "objects", "text", "polars", "polars decimals"],
+    ids=["Int64", "pyarrow", "objects", "text", "polars", "polars decimals", "arrow"],
 )
 def test_large_integers_beside_missing_ones_are_exact(frame):
     out = encoder(handle_missing="indicator").fit_transform(frame)

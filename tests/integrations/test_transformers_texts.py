@@ -12,7 +12,13 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 
 transformers = pytest.importorskip("transformers")
 
-from adelic.integrations.transformers import NumberCollator, NumberSettings, NumberTokenizer, find_numbers  # noqa: E402
+from adelic.integrations.transformers import (  # noqa: E402
+    NumberCollator,
+    NumberSettings,
+    NumberTokenizer,
+    equip,
+    find_numbers,
+)
 from adelic.integrations.transformers.equipping import add_number_token  # noqa: E402
 from adelic.integrations.transformers.settings import note_settings  # noqa: E402
 
@@ -191,6 +197,19 @@ def test_long_texts_are_cut(tokenizer):
 def test_wrong_examples_and_objectives(tokenizer):
     with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
+    with pytest.raises(
+        ConfigurationError, match=r"example with nothing has no 'text'; .* says remove_unused_columns=False$"
+    ):
+        NumberCollator(tokenizer, None)([{}])  # as Trainer leaves of {"text": ...}
+    for none in (None, "gpt2", object()):
+        with pytest.raises(ConfigurationError, match="is not a tokenizer; AutoTokenizer"):
+            NumberTokenizer(none)
+        with pytest.raises(ConfigurationError, match="is not a tokenizer; AutoTokenizer"):
+            equip(none, none, SPACE)
+        with pytest.raises(ConfigurationError, match="is not a model of Transformers"):
+            equip(none, tokenizer.tokenizer, SPACE)
+        with pytest.raises(ConfigurationError, match="is not a NumberTokenizer"):
+            NumberCollator(none, None)
     with pytest.raises(ConfigurationError, match="there is no text"):
         NumberCollator(tokenizer, None)([])
     with pytest.raises(ConfigurationError, match="objective='clm' must be 'causal', 'masked' or None"):

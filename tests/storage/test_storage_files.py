@@ -409,6 +409,18 @@ def test_a_folder_of_another_process_is_not_deleted(tmp_path, monkeypatch):
     assert not folder.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_where_that_is_meant_alone(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match=r"^cannot read .*pipe: it is a pipe or a device, not a file; choose"):
+        read_bytes(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"adele",))
+    writer.start()
+    assert read_bytes(pipe, streams=True) == b"adele"
+    writer.join()
+
+
 def test_a_folder_that_was_deleted_while_it_was_opened_is_not_held(tmp_path, monkeypatch):
     folder, plain = tmp_path / "run", files.fcntl.flock
 

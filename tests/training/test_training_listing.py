@@ -94,6 +94,17 @@ def test_damage_is_named(runs, name, content, words):
     assert "\n" not in found.problem
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["config.toml", "metrics.jsonl", "checkpoint.safetensors"])
+def test_a_pipe_in_a_run_is_not_waited_for(runs, name):
+    (runs / "b" / name).unlink()
+    os.mkfifo(runs / "b" / name)
+    found = summary(runs / "b")
+    assert (found.state, "it is a pipe or a device, not a file" in found.problem) == ("damaged", True)
+    (damaged,) = (run for run in list_runs(runs) if run.label == "b")
+    assert damaged.problem == found.problem
+
+
 def test_a_damaged_result_is_named(runs):
     (runs / "a" / "result.json").write_text("{}")
     assert "result.json" in summary(runs / "a").problem

@@ -30,6 +30,7 @@ MAX_AXES = 60  # NumPy stops at 64, and digits need two more
 _NUMBER = re.compile(r"([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?")
 
 _POLICIES = "floats='exact', 'shortest' or 'limit:<max denominator>'"
+_NOT_IN_NUMPY = ("Int128", "UInt128")  # of polars
 _NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 and float8 are not
 
 Position = tuple[int, ...]
@@ -230,6 +231,8 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
                 f"a tensor of {values.dtype}, {values.layout}, on {values.device} is not an array of numbers "
                 f"({shortened(str(error))}); make it dense, with integers or floats"
             ) from None
+    if str(getattr(values, "dtype", "")) in _NOT_IN_NUMPY:
+        return np.array(values.to_list(), dtype=object)
     return np.asarray(values)
 
 

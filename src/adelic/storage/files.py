@@ -285,19 +285,31 @@ def _lock(descriptor: int, path: Path) -> bool:
     return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
 
 
-def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
+def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY, streams: bool = False) -> bytes | None:
     """Return the content of a file, or None if there is no such file.
 
-    If it is there but cannot be read, it is a StorageError.
+    If it is there but cannot be read, it is a StorageError, and so is a pipe or a device, which may never end, unless
+    `streams` allows one, where a user names the file.
 
     >>> read_bytes(Path("no such file")) is None
     True
     """
     with storage_errors(f"cannot read {path}", remedy):
         try:
+            if not streams:
+                check_regular(path)
             return path.read_bytes()
         except FileNotFoundError:
             return None
+
+
+def check_regular(path: Path) -> None:
+    """Raise OSError for a pipe or a device: whoever opens one may wait for ever.
+
+    >>> check_regular(Path(__file__))
+    """
+    if is_stream(path):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
 
 
 @contextmanager

@@ -339,7 +339,7 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
 
     A StorageError says that it cannot be read, a ConfigurationError that it is not TOML.
     """
-    content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written")
+    content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written", streams=True)
     if content is None:
         raise StorageError(
             f"there is no recipe {path}; `adelic tune` writes one; packaged recipes: {', '.join(recipe_names())}"

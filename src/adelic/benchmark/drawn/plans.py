@@ -135,7 +135,7 @@ def read_plan(source: str | Path, benchmark: str | None = None, *, own_solvers: 
         folder = resources.files(f"adelic.benchmark.{benchmark.replace('-', '_')}")
         content: bytes | None = folder.joinpath(f"{source}.toml").read_bytes()
     else:
-        content = read_bytes(Path(source))
+        content = read_bytes(Path(source), streams=True)
     if content is None:
         raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
     try:

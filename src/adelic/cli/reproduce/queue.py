@@ -118,7 +118,7 @@ def read_queue(path: Path) -> list[Line]:
     ...     [(len(line.runs), str(line.results)) for line in read_queue(path)]
     [(6, 'results')]
     """
-    content = read_bytes(path, remedy="choose another --queue")
+    content = read_bytes(path, remedy="choose another --queue", streams=True)
     if content is None:
         raise ConfigurationError(f"there is no file {path}; --queue names one with a command adelic reproduce … a line")
     found = []

@@ -15,7 +15,7 @@ from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
 from adelic.integrations.transformers.outputs import make_output_classes
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, note_settings
+from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, check_tokenizer, note_settings
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, one_line
 
@@ -73,6 +73,9 @@ def equip(
     >>> type(model).__name__, isinstance(model, BertForMaskedLM), tokenizer.convert_tokens_to_ids("[NUM]")
     ('AdelicBertForMaskedLM', True, 3)
     """
+    check_tokenizer(tokenizer)
+    if not hasattr(model, "get_input_embeddings"):
+        raise ConfigurationError(f"{describe(model)} is not a model of Transformers, to which numbers can be given")
     if isinstance(model, EquippedModel):
         raise ConfigurationError(f"this {type(model).__name__} is equipped already")
     _check_class(type(model), model.config)

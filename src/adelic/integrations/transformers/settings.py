@@ -131,6 +131,19 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 """Setting -> what it has to be, in words, and whether a value, also one from a file, is that."""
 
 
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise `ConfigurationError` for what is not a tokenizer of Transformers.
+
+    >>> check_tokenizer(None)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: None is not a tokenizer; AutoTokenizer.from_pretrained(...) of Transformers is
+    """
+    if not hasattr(tokenizer, "get_vocab"):
+        raise ConfigurationError(
+            f"{describe(tokenizer)} is not a tokenizer; AutoTokenizer.from_pretrained(...) of Transformers is"
+        )
+
+
 def note_settings(tokenizer: "PreTrainedTokenizerBase", settings: NumberSettings) -> None:
     """Note in a tokenizer which numbers its model reads and writes; it is saved and loaded with it.
 

@@ -11,7 +11,7 @@ import torch
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.finding import FoundNumber, find_numbers
 from adelic.integrations.transformers.layers import unknown_numbers
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, noted_settings
+from adelic.integrations.transformers.settings import NUMBER_TOKEN, check_tokenizer, noted_settings
 from adelic.nn import adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
@@ -77,6 +77,7 @@ class NumberTokenizer:
         *,
         find: Callable[[str], Sequence[FoundNumber]] = find_numbers,
     ) -> None:
+        check_tokenizer(tokenizer)
         if NUMBER_TOKEN not in tokenizer.get_vocab():
             raise ConfigurationError(f"the tokenizer has no token {NUMBER_TOKEN}; equip adds it")
         settings = noted_settings(tokenizer)
@@ -232,6 +233,8 @@ class NumberCollator:
     ) -> None:
         if objective not in ("causal", "masked", None):
             raise ConfigurationError(f"objective={objective!r} must be 'causal', 'masked' or None; see model.objective")
+        if not isinstance(tokenizer, NumberTokenizer):
+            raise ConfigurationError(f"{describe(tokenizer)} is not a NumberTokenizer, which makes one of a tokenizer")
         self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
         self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
         self._mask = None
@@ -326,4 +329,7 @@ def _text_of(row: dict[str, Any]) -> str:
         if isinstance(row.get(key), str):
             text: str = row.pop(key)
             return text
-    raise ConfigurationError(f"an example with {', '.join(row) or 'nothing'} has no 'text'")
+    raise ConfigurationError(
+        f"an example with {', '.join(map(str, row)) or 'nothing'} has no 'text'; Trainer takes away what forward does "
+        "not read, unless TrainingArguments says remove_unused_columns=False"
+    )

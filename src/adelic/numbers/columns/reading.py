@@ -25,6 +25,15 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERS = (Rational, float, str, Decimal, np.number, np.bool_)
 
 
+_REMEDIES = {
+    "time": "; take the seconds since midnight",
+    "timedelta": "; take its seconds: total_seconds()",
+    "Timedelta": "; take its seconds: total_seconds()",
+    "Period": "; take its first day: to_timestamp()",
+}
+"""What stands for values that are often in tables and are no numbers."""
+
+
 class ValueTypeError(EncodingError, TypeError):
     """A value is of a type that no number has; a TypeError too, as scikit-learn expects of its estimators.
 
@@ -52,16 +61,39 @@ class Column:
 
 
 def columns_of(table: Any) -> list[npt.NDArray[Any]]:
-    """Return the columns of a pandas or polars data frame, or of a matrix, as one-dimensional arrays.
+    """Return the columns of a pandas or polars data frame, an Arrow table or a matrix, as one-dimensional arrays.
 
     >>> [column.tolist() for column in columns_of(np.array([[1, 2], [3, 4]]))]
     [[1, 3], [2, 4]]
     """
+    check_frame(table)
+    if hasattr(table, "column_names"):
+        return [_from_arrow(table.column(j)) for j in range(table.num_columns)]
     if not hasattr(table, "columns"):
         return [table[:, j] for j in range(table.shape[1])]
     if hasattr(table, "iloc"):
         return [_from_pandas(table.iloc[:, j]) for j in range(table.shape[1])]
     return [_from_polars(table[:, j]) for j in range(table.shape[1])]
+
+
+def check_frame(table: Any) -> None:
+    """Raise EncodingError for a lazy frame, which has no values yet, and for an Arrow table of two equal names.
+
+    >>> check_frame(np.eye(2))
+    """
+    if hasattr(table, "collect_schema") and not hasattr(table, "shape"):
+        raise EncodingError(f"a {type(table).__name__} has no values yet; collect() makes a data frame of it")
+    names = list(getattr(table, "column_names", ()))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise EncodingError(f"the table has two columns {describe(twice)}; rename one of them")
+
+
+def _from_arrow(column: Any) -> npt.NDArray[Any]:
+    """Return a column of Arrow; as objects where NumPy would make floats of what are none."""
+    array = np.asarray(column.to_numpy(zero_copy_only=False))
+    is_plain = array.dtype.kind in "biuM" or str(column.type) in ("halffloat", "float", "double")
+    return array if is_plain else objects(column.to_pylist())
 
 
 def _from_pandas(series: Any) -> npt.NDArray[Any]:
@@ -74,7 +106,7 @@ def _from_polars(series: Any) -> npt.NDArray[Any]:
     """Return a polars series; as objects where NumPy would make floats of integers beside a null."""
     is_plain = (series.dtype.is_numeric() and not series.dtype.is_decimal()) or str(series.dtype) == "Boolean"
     if series.null_count() == 0 and is_plain:
-        return np.asarray(series.to_numpy())
+        return np.asarray(rationals.as_array(series))
     return objects(series.to_list())
 
 
@@ -147,12 +179,17 @@ def _read_dates(values: npt.NDArray[np.datetime64], first: int = 0) -> Column:
     array([7, 0])
     """
     is_missing = np.isnat(values)
-    days = values.astype("datetime64[D]")
-    timed = np.flatnonzero((days != values) & ~is_missing)
+    # In two steps, since NumPy knows no factor between days and what is finer than nanoseconds.
+    middle = values.astype("datetime64[ms]") if np.datetime_data(values.dtype)[0] in ("ps", "fs", "as") else values
+    days = middle.astype("datetime64[D]")
+    # Back, since years that are too far wrap around.
+    timed = np.flatnonzero(
+        ((days.astype(middle.dtype) != middle) | (middle.astype(values.dtype) != values)) & ~is_missing
+    )
     if len(timed):
         raise EncodingError(
-            f"{values[timed[0]]}{at_position((first + int(timed[0]),))} has a time of day; round to days, or take the "
-            "seconds since some moment as a column of integers"
+            f"{values[timed[0]]}{at_position((first + int(timed[0]),))} has a time of day, or is no day that int64 "
+            "counts; round to days, or take the seconds since some moment as a column of integers"
         )
     numbers = np.where(is_missing, 0, days.astype(np.int64))
     return Column(rationals.read(numbers), is_missing, values.dtype)
@@ -212,7 +249,8 @@ def _plain(value: Any, row: int, floats: str) -> Any:
         return int(_read_dates(dates, row).numbers.numerators[0])
     if not (isinstance(value, _NUMBERS) or is_pair(value) or rationals.is_flint(value)):
         kind = f"argument must be a string or a number, not {type(value).__name__}"
-        raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}")
+        remedy = _REMEDIES.get(type(value).__name__, "")
+        raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}{remedy}")
     if isinstance(value, (bool, np.bool_)):
         return value if floats == "never" else int(value)
     if isinstance(value, (float, np.floating)):
@@ -230,14 +268,15 @@ def series_of(values: Any) -> npt.NDArray[Any]:
     >>> series_of([1, None, 2**70])
     array([1, None, 1180591620717411303424], dtype=object)
     """
-    if hasattr(values, "columns") and hasattr(values, "dtypes"):
+    check_frame(values)
+    if hasattr(values, "column_names") or (hasattr(values, "columns") and hasattr(values, "dtypes")):
         parts = columns_of(values)
         kinds = {part.dtype for part in parts}
         return np.stack(parts if len(kinds) == 1 else [part.astype(object) for part in parts], axis=-1)
     if hasattr(values, "iloc"):
         return _from_pandas(values)
     if hasattr(values, "null_count"):
-        return _from_polars(values)
+        return _from_polars(values) if hasattr(values, "to_list") else _from_arrow(values)
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         return np.asarray((values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adelic.errors import RunFolderError, needs_extra
+from adelic.storage.files import check_regular
 from adelic.storage.records import parse_sealed
 
 TENSORS = "tensors_sha256"
@@ -91,6 +92,7 @@ def damage(path: Path) -> Iterator[None]:
 
     damages = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
     try:
+        check_regular(path)
         yield
     except damages as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
