@@ -72,6 +72,23 @@ def test_a_broken_library_is_not_called_missing():
         raise ImportError("no libc", name="torch._C")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        ImportError("libtorch_cpu.so: failed to map segment from shared object", name="_C"),
+        ImportError("libtorch_cpu.so: cannot open shared object file: Cannot allocate memory", name="_C"),
+    ],
+    ids=repr,
+)
+def test_out_of_memory_needs_no_extra(error):
+    words = (
+        r"^outer needs (a library|_C), which cannot be imported \(.*\): too little memory is free; end other programs"
+    )
+    with pytest.raises(MissingExtraError, match=words), needs_extra("outer", "ray"), needs_extra("inner", "torch"):
+        raise error
+
+
 def test_a_fault_of_adelic_is_no_missing_extra():
     words = "^No module named 'adelic.nothing'"
     with pytest.raises(ModuleNotFoundError, match=words), needs_extra("this", "torch"):

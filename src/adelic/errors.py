@@ -138,14 +138,17 @@ class MissingExtraError(AdelicError, ImportError):
 _CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 """Where PyTorch without CUDA is: what pip takes elsewhere has gigabytes of it."""
 
+_OUT_OF_MEMORY = ("failed to map segment", "Cannot allocate memory", "not enough memory")
+"""What loaders of shared libraries say."""
+
 
 @contextmanager
 def needs_extra(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` where an import in this block fails, naming the extra that brings the library.
 
     Blocks may be nested: the outermost one has the last word, since it knows what was asked for. `what` is the part of
-    the package that needs the library, `extra` one of pyproject.toml. Other errors pass, and so do those of adelic's
-    own modules.
+    the package that needs the library, `extra` one of pyproject.toml. Where memory is too short for the library, the
+    message says so, and no extra would help. Other errors pass, and so do those of adelic's own modules.
 
     >>> with needs_extra("adelic.nn", "torch"):
     ...     import library_that_is_not_there
@@ -155,16 +158,20 @@ def needs_extra(what: str, extra: str) -> Iterator[None]:
     """
     try:
         yield
-    except ImportError as error:
-        library = (error.name or "a library").partition(".")[0]
+    except (ImportError, MemoryError) as error:
+        name = getattr(error, "name", None)
+        library = (name or "a library").partition(".")[0]
         if library == "adelic":  # a fault of ours, which no extra mends
             raise
-        is_absent = isinstance(error, ModuleNotFoundError | MissingExtraError)
-        trouble = "is not installed" if is_absent else f"cannot be imported ({error})"
+        cause = error.__cause__ if isinstance(error, MissingExtraError) else error  # of a block inside this one
+        is_absent = isinstance(cause, ModuleNotFoundError)
+        trouble = "is not installed" if is_absent else f"cannot be imported ({str(cause) or 'out of memory'})"
         remedy = f"pip install 'adelic[{extra}]'"
-        if is_absent and library == "torch":
+        if isinstance(cause, MemoryError) or any(words in str(cause) for words in _OUT_OF_MEMORY):
+            remedy = "too little memory is free; end other programs, or raise the limit (ulimit -v)"
+        elif is_absent and library == "torch":
             remedy += f", and before it, where there is no GPU, pip install torch --index-url {_CPU_BUILDS}"
-        raise MissingExtraError(f"{what} needs {library}, which {trouble}: {remedy}", name=error.name) from error
+        raise MissingExtraError(f"{what} needs {library}, which {trouble}: {remedy}", name=name) from cause
 
 
 class UnknownNameError(AdelicError, LookupError):

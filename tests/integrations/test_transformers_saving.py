@@ -113,7 +113,7 @@ def test_what_is_not_equipped_or_unknown_is_not_loaded(tiny_model, equipped, tmp
 
 
 HOSTILE = [
-    ("space", "abc", "'abc' does not have primes"),
+    ("space", "abc", "are not the settings of an equipped model: .*'str' object is not a mapping"),
     (
         "space",
         {"primes": [2, 2**31 - 1], "precision": 1, "fractional_digits": 0},

@@ -91,7 +91,7 @@ class NumberSettings:
             SpaceError: the space's parameters do not make sense.
         """
         try:
-            return cls(**data | {"space": AdeleSpace.from_dict(data["space"])})
+            return cls(**data | {"space": AdeleSpace.from_dict({**data["space"]})})
         except (TypeError, KeyError) as error:
             raise ConfigurationError(f"{describe(data)} are not the settings of an equipped model: {error!r}") from None
 
