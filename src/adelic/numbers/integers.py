@@ -121,7 +121,7 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     ([2, 1, 0, 0], [0, 1, 0])
     """
     integer = long_integer()
-    leaf = _leaf(p)
+    leaf = digits_in_64_bits(p)
     powers = [integer(p) ** leaf]  # p^(leaf · 2^k)
     while leaf << len(powers) < precision:
         powers.append(powers[-1] * powers[-1])
@@ -144,15 +144,19 @@ def from_digits(digits: list[int], p: int) -> int:
     True
     """
     integer = long_integer()
-    leaf = _leaf(p)
+    leaf = digits_in_64_bits(p)
     padded = np.zeros((-(-len(digits) // leaf), leaf), dtype=np.uint64)
     padded.reshape(-1)[: len(digits)] = digits
     pieces = padded @ np.array([p**k for k in range(leaf)], dtype=np.uint64)
     return int(_combined([integer(piece) for piece in pieces.tolist()], integer(p) ** leaf))
 
 
-def _leaf(p: int) -> int:
-    """Return how many base-p digits fit 64 bits; p < 2^64."""
+def digits_in_64_bits(p: int) -> int:
+    """Return how many base-p digits fit 64 bits, for p up to 2^64.
+
+    >>> digits_in_64_bits(2), digits_in_64_bits(10), digits_in_64_bits(2**64 - 59)
+    (64, 19, 1)
+    """
     return next(k for k in range(64, 0, -1) if p**k <= 2**64)
 
 

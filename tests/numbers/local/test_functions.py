@@ -1,16 +1,19 @@
 """Functions of p-adic numbers against their definitions modulo p^N, and against PARI (tests/oracles)."""
 
 import json
+import random
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adelic.errors import DomainError, PrecisionError
-from adelic.numbers import hensel_roots, norm, padic, valuation
-from adelic.numbers.hensel import Residue
+from adelic.numbers import PadicArray, hensel_roots, integers, norm, padic, valuation
+from adelic.numbers.hensel import Residue, to_digits
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
+from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.window import Window
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "padic_functions.json").read_text())
@@ -26,8 +29,11 @@ FUNCTIONS = (
 
 def tried(function, x, window):
     """Return what a function gives, or the error as a class."""
+    digits = to_digits(x.value, window.primes[0], window.precision)[::-1]
+    places = FinitePlaces(np.array([[digits]], dtype=np.uint8), np.array([[x.known]], dtype=np.int32))
     try:
-        return function(x, window)
+        value, (known,) = function(places, window)
+        return Residue(value, int(known))
     except (UndefinedError, TooFewDigitsError) as error:
         return type(error)
 
@@ -135,6 +141,59 @@ def test_roots_against_pari(row):
     assert len(ours) == len(theirs)
     for root, (_, _, known) in zip(theirs, row["roots"], strict=True):
         assert any(x == root or valuation(x - root, p) >= min(known, precision) for x in ours)
+
+
+@pytest.mark.parametrize("has_flint", [True, False])
+@pytest.mark.parametrize(("p", "n", "f"), [(2, 16, 1), (3, 70, 0), (7, 16, 2), (10007, 9, 0), (2**61 - 1, 5, 1)])
+def test_arrays_have_the_functions_of_their_numbers(p, n, f, has_flint, monkeypatch):
+    """Of 40 numbers, which NumPy computes at once, known to different numbers of digits; no library changes a digit."""
+    rng = random.Random(p)
+    x = padic(
+        [rng.randrange(1, 10**9) ** 2 * p ** rng.choice((0, 0, 1, 2)) for _ in range(40)], p, n + f, fractional_digits=f
+    )
+    known = np.array([rng.randrange(1, n + f + 1) for _ in range(40)], dtype=np.int32)
+    place = np.arange(n + f - 1, -1, -1)
+    digits = np.where(place < known[:, None], x.digits, 0)
+    x = PadicArray(Window((p,), (n + f,), f), FinitePlaces(digits[:, None], known[:, None]))
+    if not has_flint:
+        monkeypatch.setattr(integers, "long_integer", lambda: int)
+    for name in ("unit", "sqrt", "exp", "log", "teichmuller", "is_square"):
+        each = []
+        for i in range(40):
+            try:
+                each.append(getattr(x[i], name)())
+            except (DomainError, PrecisionError):
+                each.append(None)
+        chosen = [i for i, value in enumerate(each) if value is not None]
+        together = getattr(x[np.array(chosen, dtype=int)], name)()
+        if name == "is_square":
+            assert together.tolist() == [each[i] for i in chosen]
+        else:
+            assert together.digits.tolist() == [each[i].digits.tolist() for i in chosen]
+            assert together.known.tolist() == [int(each[i].known) for i in chosen]
+
+
+@pytest.mark.parametrize("has_flint", [True, False])
+@pytest.mark.parametrize(("p", "n"), [(2, 3000), (7, 1500), (10007, 300), (2**61 - 1, 40)])
+def test_laws_at_thousands_of_digits(p, n, has_flint, monkeypatch):
+    """A power of x^p^k for each digit took minutes; the digits are those of Python's integers."""
+    if not has_flint:
+        monkeypatch.setattr(integers, "long_integer", lambda: int)
+    x = padic("69/19", p, n)
+    assert (x * x * x).log() == 3 * x.log()
+    t = padic(4 * p, p, n) / 9
+    assert t.exp().log() == t
+    root = (x * x).sqrt()
+    assert root == x or root == -x
+    w = padic(3, p, n).teichmuller()
+    assert w ** (p - 1) == 1 if p < 10**5 else w.lift() == pow(3, p ** (n - 1), p**n)
+    assert w.lift() % p == 3 % p
+
+
+def test_functions_of_no_numbers():
+    empty = padic(np.zeros((0, 3), dtype=int), 5, 4)
+    assert [getattr(empty, name)().shape for name in ("unit", "sqrt", "exp", "log", "teichmuller")] == [(0, 3)] * 5
+    assert empty.is_square().shape == (0, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,18 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, DomainError, PrecisionError, SpaceError
-from adelic.numbers import hensel, rationals
+from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, shortened
-from adelic.numbers.hensel import Residue
 from adelic.numbers.local import functions
-from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
+from adelic.numbers.local.functions import FunctionError, UndefinedError
 from adelic.numbers.places import finite, windows
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.places.shape import NumberArray, common_shape, read_only
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
 _SHOWN = 8
-Function = Callable[[Residue, Window], Residue]
+Function = Callable[[FinitePlaces, Window], tuple[Any, npt.NDArray[np.int64]]]
 
 
 class PadicArray(NumberArray):
@@ -136,7 +135,7 @@ class PadicArray(NumberArray):
         (array([124,  42]), Fraction(7, 5))
         """
         flat = self.reshape(-1)._places
-        values: list[Any] = [finite.read_residue(flat, i, 0, self._window).value for i in range(self.size)]
+        values: list[Any] = finite.values(flat, 0, self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         if not self.shape:
@@ -154,14 +153,8 @@ class PadicArray(NumberArray):
         >>> padic([2, 3, 4, 5, 0], 7).is_square()
         array([ True, False,  True, False,  True])
         """
-        out = np.empty(self.size, dtype=np.bool_)
-        for i, number in enumerate(self.reshape(-1)):
-            try:
-                number.sqrt()
-                out[i] = True
-            except DomainError:
-                out[i] = False
-        return out.reshape(self.shape) if self.shape else bool(out[0])
+        found = self._tried(functions.is_square, f"has no square root in Q_{self.p}").reshape(self.shape)
+        return found if self.shape else bool(found)
 
     def sqrt(self) -> "PadicArray":
         """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 where p = 2.
@@ -269,18 +262,21 @@ class PadicArray(NumberArray):
 
     def _apply(self, function: Function, reason: str) -> "PadicArray":
         """Apply a function to every number; `reason` is what an error says of the number first."""
-        flat = self.reshape(-1)._places
-        digits = np.empty(flat.digits.shape, dtype=flat.digits.dtype)
-        known = np.empty(flat.known.shape, dtype=np.int32)
-        for i in range(self.size):
-            try:
-                result = function(finite.read_residue(flat, i, 0, self._window), self._window)
-            except (UndefinedError, TooFewDigitsError) as error:
-                kind = DomainError if isinstance(error, UndefinedError) else PrecisionError
-                raise kind(f"{self._name(i)} {reason}: {error}") from None
-            digits[i, 0] = hensel.to_digits(result.value, self.p, self.precision)[::-1]
-            known[i, 0] = result.known
-        return PadicArray(self._window, FinitePlaces(digits, known)).reshape(self.shape)
+        if not self.size:
+            return self
+        values, known = self._tried(function, reason)
+        digits = np.empty(self._places.digits.shape, dtype=self._places.digits.dtype).reshape(self.size, 1, -1)
+        values = np.broadcast_to(np.asarray(values, dtype=object), known.shape)
+        finite.digits_of(values, self.p, self.precision, digits[:, 0])
+        return PadicArray(self._window, FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
+
+    def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:
+        """Return what a function gives of all numbers, or raise an error that names the number."""
+        try:
+            return function(self.reshape(-1)._places, self._window)
+        except FunctionError as error:
+            kind = DomainError if isinstance(error, UndefinedError) else PrecisionError
+            raise kind(f"{self._name(error.index)} {reason}: {error}") from None
 
     def _name(self, i: int) -> str:
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""

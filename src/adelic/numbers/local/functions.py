@@ -1,101 +1,192 @@
-"""Square roots, exponentials, logarithms, Teichmüller lifts of one p-adic number, as far as its digits determine them.
+"""Unit parts, square roots, exponentials, logarithms, Teichmüller lifts of p-adic numbers, as far as digits tell them.
 
-As in `adelic.numbers.hensel` a number q is a `Residue` in a window: p^F · q modulo p^known. Every function returns the
-digits that are the same for all q' with the known digits of q, and no other.
+Numbers are coordinates at the one prime of a window, `FinitePlaces` of shape (size,). Every function returns, for all
+of them at once, the digits that are the same for all q' with the known digits of q, and no other: p^F · f(q) modulo
+p^known, one number alone as an integer and several as objects (size,), and `known`, int64 (size,).
 
 Source: N. Koblitz, p-adic Numbers, p-adic Analysis, and Zeta-Functions (1984), IV.1; J.-P. Serre, A Course in
 Arithmetic (1973), II.3 for squares.
 """
 
-from adelic.numbers.algebraic.polynomials import hensel_root
-from adelic.numbers.hensel import Residue
-from adelic.numbers.primes import valuation
+from collections.abc import Callable
+from functools import cache
+from math import isqrt, lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.numbers import integers
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.primes import legendre, valuation
 from adelic.numbers.window import Window
 
+_BALANCE = 4  # how many products of the series cost as much as one of a power
 
-class UndefinedError(ArithmeticError):
-    """A function has no value at a number; the message is the rest of a sentence about it."""
-
-
-class TooFewDigitsError(ArithmeticError):
-    """The known digits do not tell a value, or whether there is one; the message is the rest of a sentence."""
+Counts = npt.NDArray[np.int64]
 
 
-def _parameters(window: Window) -> tuple[int, int, int]:
-    """Return p, N and F of the one prime of a window."""
-    return window.primes[0], window.precisions[0], window.fractional_digits
+class FunctionError(ArithmeticError):
+    """A function fails at the number of an index; the message is the rest of a sentence about it."""
+
+    def __init__(self, index: int, reason: str) -> None:
+        super().__init__(reason)
+        self.index = index
 
 
-def unit_part(x: Residue, window: Window) -> Residue:
-    """Return u, where x = p^v · u and p does not divide u; it is known as far as its window goes.
+class UndefinedError(FunctionError):
+    """A function has no value at a number."""
 
-    >>> unit_part(Residue(12, 6), Window((2,), (6,), 0))
-    Residue(value=3, known=4)
+
+class TooFewDigitsError(FunctionError):
+    """The known digits do not tell a value, or whether there is one."""
+
+
+def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
+    """Raise an error at the first number where there is one."""
+    if where.any():
+        index = int(where.argmax())
+        raise error(index, reason(index))
+
+
+def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts, Counts]:
+    """Return p, N and F of a window; how many digits of each number are known, and how many of those are 0 first."""
+    f = window.fractional_digits
+    known = x.known[:, 0].astype(np.int64)
+    return window.primes[0], window.precisions[0], f, known, finite.valuations(x, f)[:, 0] + f
+
+
+def _values(x: FinitePlaces, p: int) -> Any:
+    """Return the residues: one number alone as what multiplies fastest, several as objects."""
+    values = finite.values(x, 0, p)
+    long = [integers.as_long(value, x.digits.shape[-1] * p.bit_length()) for value in values]
+    return long[0] if len(long) == 1 else np.array(long, dtype=object)
+
+
+def _power(p: int, exponents: Counts) -> Any:
+    """Return p to one power, or to one each."""
+    return _of_each(lambda k: integers.as_long(p, k * p.bit_length()) ** k, exponents)
+
+
+def _of_each(function: Callable[[int], Any], numbers: npt.NDArray[Any]) -> Any:
+    """Return a function of each number, of which many may be the same; one alone where all are."""
+    if len(numbers) == 1:
+        return function(numbers.item())
+    distinct, where = np.unique(numbers, return_inverse=True)
+    found = [function(number) for number in distinct.tolist()]
+    return found[0] if len(found) == 1 else np.array(found, dtype=object)[where]
+
+
+def _pow(x: Any, exponent: int, modulus: Any) -> Any:
+    """Return a power modulo a number, of one number or of each."""
+    if isinstance(x, np.ndarray):
+        return np.frompyfunc(lambda y: pow(y, exponent, modulus), 1, 1)(x)
+    return pow(x, exponent, modulus)
+
+
+def unit_part(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
+    """Return the u, where x = p^v · u and p does not divide u; they are known as far as the window goes.
+
+    >>> from adelic.numbers import padic
+    >>> print(padic(12, 2, 6).unit())
+    …0011_2
     """
-    p, precision, f = _parameters(window)
-    if not x.value:
-        raise TooFewDigitsError("no digit other than 0 is known, so that it has no known unit part")
-    v = valuation(x.value, p)
-    known = min(x.known - v + f, precision)
-    return Residue(x.value // p**v * p**f % p**known, known)
+    p, precision, f, known, v = _parameters(x, window)
+    _refuse(
+        TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known, so that it has no known unit part"
+    )
+    known = np.minimum(known - v + f, precision)
+    return _values(x, p) // _power(p, v) * p**f % _power(p, known), known
 
 
-def square_root(x: Residue, window: Window) -> Residue:
-    """Return the square root whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 where p = 2.
+def is_square(x: FinitePlaces, window: Window) -> npt.NDArray[np.bool_]:
+    """Return whether numbers have square roots, by their valuation and the lowest digit of the unit part, or three.
+
+    >>> from adelic.numbers import padic
+    >>> padic([2, 3, 98, 14], 7).is_square()
+    array([ True, False,  True, False])
+    """
+    p, _, f, known, v = _parameters(x, window)
+    is_zero = v >= known
+    is_even = (v - f) % 2 == 0
+    if p > 2:
+        return np.asarray(is_zero | is_even & (legendre(_unit_digit(x, v), p) == 1))
+    is_one = _unit_digit(x, v, 3) % 2 ** np.minimum(known - v, 3) == 1
+    _refuse(
+        TooFewDigitsError,
+        ~is_zero & is_even & is_one & (known - v < 3),
+        lambda i: "three digits of the unit part tell whether it is a square",
+    )
+    return np.asarray(is_zero | is_even & is_one)
+
+
+def _unit_digit(x: FinitePlaces, v: Counts, count: int = 1) -> npt.NDArray[Any]:
+    """Return the digit at a place of each number, or at p = 2 the number that it makes with those above."""
+    digits = x.digits[:, 0, ::-1]
+    found = [digits[np.arange(len(v)), np.minimum(v + k, digits.shape[1] - 1)] for k in range(count)]
+    return found[0] if count == 1 else np.sum([part.astype(np.int64) << k for k, part in enumerate(found)], axis=0)
+
+
+def square_root(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
+    """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 where p = 2.
 
     With r digits of the unit part known, r digits of the root's are, and r − 1 where p = 2.
 
-    >>> square_root(Residue(2, 4), Window((7,), (4,), 0)), 2166**2 % 7**4
-    (Residue(value=2166, known=4), 2)
+    >>> from adelic.numbers import padic
+    >>> padic(2, 7, 4).sqrt().lift(), 2166**2 % 7**4
+    (2166, 2)
     """
-    p, precision, f = _parameters(window)
-    if not x.value:  # the root has at least half the valuation
-        return Residue(0, f - (f - x.known) // 2)
-    k = valuation(x.value, p)
-    v, unit, r = k - f, x.value // p**k, x.known - k
-    if v % 2:
-        raise UndefinedError(f"its valuation {v} is odd")
+    p, precision, f, known, v = _parameters(x, window)
+
+    def reason(i: int) -> str:
+        if (v[i] - f) % 2:
+            return f"its valuation {v[i] - f} is odd"
+        if p > 2:
+            return f"its unit part is {_unit_digit(x, v)[i]} modulo {p}, which is not a square"
+        modulus = 2 ** min(int(known[i] - v[i]), 3)
+        return f"its unit part is {_unit_digit(x, v, 3)[i] % modulus} modulo {modulus}, and squares are 1 modulo 8"
+
+    _refuse(UndefinedError, ~is_square(x, window), reason)
+    is_zero = v >= known  # the root has at least half the valuation
+    one = int(is_zero[0]) if len(is_zero) == 1 else is_zero.astype(np.int64)
+    digits = np.where(is_zero, 1, _unit_digit(x, v))
+    root = _unit_root(_values(x, p) // _power(p, v) + one, digits, p, int((known - v).max()))
+    shift = (v - f) // 2 + f
+    known = np.where(is_zero, f - (f - known) // 2, np.minimum(shift + known - v - (p == 2), precision))
+    return root * _power(p, np.where(is_zero, known, shift)) % _power(p, known), known
+
+
+def _unit_root(unit: Any, digits: npt.NDArray[Any], p: int, r: int) -> Any:
+    """Return the roots of units modulo p^r, or 2^(r − 1); `digits` are the units modulo p.
+
+    Newton's method for z = 1/√u: with u·z² = 1 modulo p^k, the next z has it modulo p^2k, and modulo 2^(2k − 2).
+    """
+    base = integers.as_long(p, r * p.bit_length())
     if p == 2:
-        modulus = 2 ** min(r, 3)
-        if unit % modulus != 1:
-            raise UndefinedError(f"its unit part is {unit % modulus} modulo {modulus}, and squares are 1 modulo 8")
-        if r < 3:
-            raise TooFewDigitsError("three digits of the unit part tell whether it is a square")
-        root, r = _unit_root_at_two(unit, r), r - 1
-    else:
-        residue = _root_modulo(unit % p, p)
-        if residue is None:
-            raise UndefinedError(f"its unit part is {unit % p} modulo {p}, which is not a square")
-        root = hensel_root((-unit, 0, 1), residue, p, r)
-    known = min(v // 2 + r + f, precision)
-    return Residue(root * p ** (v // 2 + f) % p**known, known)
+        z = 1
+        for known in integers.doublings(r, 3, lost=2):
+            # 3 − u·z² is even, and is halved: one bit more of it has to be known.
+            z = z * ((3 - unit * z * z) % base ** (known + 1) // 2) % base**known
+        root = unit * z % base ** max(r - 1, 2)
+        return root * (2 - root % 4)  # 1 or −1, modulo 4
+    z = _of_each(lambda a: pow(_root_modulo(a, p), -1, p), digits)
+    for known in integers.doublings(r):
+        modulus = base**known
+        half = (modulus + 1) // 2
+        z = z * (3 - unit % modulus * (z * z) % modulus) % modulus * half % modulus
+    return unit * z % base ** max(r, 1)
 
 
-def _unit_root_at_two(u: int, r: int) -> int:
-    """Return the square root of u modulo 2^(r − 1) that is 1 modulo 4; u is 1 modulo 8 and known modulo 2^r.
-
-    Newton's method for z = 1/√u: with u·z² = 1 modulo 2^k, the next z has it modulo 2^(2k − 2).
-    """
-    # 3 − u·z² is even, and is halved: one bit more of it has to be known.
-    z, k = 1, 3
-    while k < r:
-        z = z * ((3 - u * z * z) % 2 ** (r + 1) // 2) % 2**r
-        k = 2 * k - 2
-    root = u * z % 2 ** (r - 1)
-    return int(root if root % 4 == 1 else -root % 2 ** (r - 1))
-
-
-def _root_modulo(a: int, p: int) -> int | None:
-    """Return the square root of a modulo an odd prime that is at most (p − 1)/2, or None; a is not 0.
+def _root_modulo(a: int, p: int) -> int:
+    """Return the square root of a square modulo an odd prime that is at most (p − 1)/2; a is not 0.
 
     The algorithm of Tonelli and Shanks (H. Cohen, A Course in Computational Algebraic Number Theory, 1993, 1.5.1).
     """
-    if pow(a, (p - 1) // 2, p) != 1:
-        return None
-    e = valuation(p - 1, 2)
-    q = (p - 1) >> e
-    z = next(n for n in range(2, p) if pow(n, (p - 1) // 2, p) != 1)
-    generator, root, rest = pow(z, q, p), pow(a, (q + 1) // 2, p), pow(a, q, p)  # root² = a · rest
+    e, q, generator = _two_part(p)
+    power = pow(a, (q - 1) // 2, p)
+    root = a * power % p
+    rest = root * power % p  # root² = a · rest
     while rest != 1:
         order, square = 0, rest
         while square != 1:
@@ -106,90 +197,126 @@ def _root_modulo(a: int, p: int) -> int | None:
     return min(root, p - root)
 
 
-def exponential(x: Residue, window: Window) -> Residue:
+@cache
+def _two_part(p: int) -> tuple[int, int, int]:
+    """Return e and the odd q with p − 1 = 2^e · q, and an element of order 2^e modulo p."""
+    e = valuation(p - 1, 2)
+    q = (p - 1) >> e
+    return e, q, pow(next(n for n in range(2, p) if pow(n, (p - 1) // 2, p) != 1), q, p)
+
+
+def exponential(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     """Return exp(x) = Σ x^j / j!, which converges where v(x) > 1/(p − 1); it is known to as many digits as x.
 
-    >>> exponential(Residue(5, 4), Window((5,), (4,), 0))     # 1 + 5 + 3·5^2 + 3·5^3
-    Residue(value=456, known=4)
+    Newton's steps find the y with log(y) = x: y·(1 + x − log(y)) has twice as many digits right, or one less at p = 2.
+
+    >>> from adelic.numbers import padic
+    >>> print(padic(5, 5, 4).exp())
+    …3311_5
     """
-    p, _, f = _parameters(window)
+    p, _, f, known, v = _parameters(x, window)
     least = 2 if p == 2 else 1
-    known = x.known - f
-    v = valuation(x.value, p) - f if x.value else max(known, least)
-    if v < least:
-        raise UndefinedError(f"its valuation is {v}, and the series converges for those from {least} on")
-    if known < least:
-        raise TooFewDigitsError(f"the series converges for valuations from {least} on, and its own is not known")
-    value = x.value // p**f
-    # Legendre: v(j!) <= (j − 1)/(p − 1), so that v(x^j / j!) >= j·v − (j − 1)/(p − 1), which rises with j.
-    last = ((p - 1) * known - 1) // ((p - 1) * v - 1)  # from the next term on all are 0 modulo p^known
-    shift = sum(last // p**i for i in range(1, last.bit_length() + 1))  # the valuation of last!
-    modulus = p ** (known + shift)
-    total, factor = 1, 1  # Σ x^j · last!/j!, from the last term down
-    for j in range(last, 0, -1):
-        factor = factor * j % modulus
-        total = (total * value + factor) % modulus
-    quotient = total // p**shift * pow(factor // p**shift, -1, p**known)
-    return Residue(quotient * p**f % p**x.known, x.known)
+    is_zero = v >= known
+    _refuse(
+        UndefinedError,
+        ~is_zero & (v - f < least),
+        lambda i: f"its valuation is {v[i] - f}, and the series converges for those from {least} on",
+    )
+    _refuse(
+        TooFewDigitsError,
+        known - f < least,
+        lambda i: f"the series converges for valuations from {least} on, and its own is not known",
+    )
+    value = _values(x, p) // p**f
+    precision = int((known - f).max())
+    base = integers.as_long(p, precision * p.bit_length())
+    result = value + 1
+    lost = int(p == 2)
+    for digits in integers.doublings(precision, 2 * max(least, int((v - f).min())) - lost, lost):
+        result = result * (1 + value - _logarithm(result, 1, p, digits)) % base**digits
+    return result * p**f % _power(p, known), known
 
 
-def logarithm(x: Residue, window: Window) -> Residue:
-    """Return log(x) of a unit x: the homomorphism with log(1 + t) = Σ (−1)^(j+1) · t^j / j, and 0 at roots of unity.
+def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
+    """Return log(x) of units x: the homomorphism with log(1 + t) = Σ (−1)^(j+1) · t^j / j, and 0 at roots of unity.
 
-    Of x^(p − 1), or of x² where p = 2, the series converges. The result is known to as many digits as x, and to two
-    where p = 2, since all logarithms are 0 modulo 4.
+    The result is known to as many digits as x, and to two where p = 2, since all logarithms are 0 modulo 4.
 
-    >>> logarithm(Residue(6, 4), Window((5,), (4,), 0))     # 5 + 2·5^2 + 4·5^3, and exp of it is 6
-    Residue(value=555, known=4)
+    >>> from adelic.numbers import padic
+    >>> print(padic(6, 5, 4).log())     # and exp of it is 6
+    …4210_5
     """
-    p, precision, f = _parameters(window)
-    if not x.value:
-        raise TooFewDigitsError("no digit other than 0 is known; 0 has no logarithm")
-    if valuation(x.value, p) != f:
-        raise UndefinedError(
-            f"its valuation is {valuation(x.value, p) - f}, and the series converges for units alone; p_branch=0 takes "
-            f"0 for the logarithm of {p}, which is Iwasawa's"
-        )
-    r = x.known - f
-    exponent = 2 if p == 2 else p - 1
-    # A square is known to one digit more at p = 2, and log x = log x² / 2 to one less than log x².
-    digits = r + valuation(exponent, p)
-    value = _logarithm_series(pow(x.value // p**f, exponent, p**digits) - 1, p, digits)
-    known = max(r, 2) if p == 2 else r
-    result = value // 2 if p == 2 else value * pow(exponent, -1, p**r)
-    within = min(known + f, precision)
-    return Residue(result * p**f % p**within, within)
+    p, precision, f, known, v = _parameters(x, window)
+    _refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known; 0 has no logarithm")
+    _refuse(
+        UndefinedError,
+        v != f,
+        lambda i: (
+            f"its valuation is {v[i] - f}, and the series converges for units alone; p_branch=0 takes 0 for the "
+            f"logarithm of {p}, which is Iwasawa's"
+        ),
+    )
+    digits = np.maximum(known - f, 2 if p == 2 else 1)
+    result = _logarithm(_values(x, p) // p**f, 2 if p == 2 else p - 1, p, int(digits.max()))
+    known = np.minimum(digits + f, precision)
+    return result * p**f % _power(p, known), known
 
 
-def _logarithm_series(t: int, p: int, digits: int) -> int:
-    """Return log(1 + t) modulo p^digits, where p divides t, and 8 does where p = 2."""
-    if not t:
-        return 0
-    v = valuation(t, p)
-    end = digits // v
-    while end * v - end.bit_length() < digits:  # v(j) is below the bits of j: from here on all terms are 0
-        end += 1
-    modulus = p ** (digits + end.bit_length())  # the terms are divided by j
-    total, power = 0, 1
-    for j in range(1, end):
-        power = power * t % modulus
-        w = valuation(j, p)
-        term = power // p**w * pow(j // p**w, -1, p**digits)
-        total += term if j % 2 else -term
-    return int(total % p**digits)
+def _logarithm(x: Any, exponent: int, p: int, r: int) -> Any:
+    """Return log(x) modulo p^r, where x to an exponent is 1 modulo p, or 4; x is known modulo p^r.
 
-
-def teichmuller(x: Residue, window: Window) -> Residue:
-    """Return the ω with ω^p = ω that is x modulo p: 0, or a root of unity of order p − 1; all its digits are known.
-
-    >>> teichmuller(Residue(2, 4), Window((5,), (4,), 0))       # 2 + 5 + 2·5^2 + 5^3
-    Residue(value=182, known=4)
+    Of x to the exponent times p^k it is as many times as large, and the series takes a (k + 1)-th of the terms, which
+    are summed in rows, so that two roots of their number of long products suffice (M. S. Paterson, L. J. Stockmeyer,
+    1973). A square is known to one digit more at p = 2.
     """
-    p, precision, f = _parameters(window)
-    if x.value and valuation(x.value, p) < f:
-        raise UndefinedError(f"its valuation is {valuation(x.value, p) - f}, so that it has no residue modulo {p}")
-    if x.known <= f:
-        raise TooFewDigitsError(f"its residue modulo {p} is not known")
-    # With a ≡ ω modulo p, a^(p^k) ≡ ω^(p^k) = ω modulo p^(k + 1).
-    modulus = p ** (precision - f)
-    return Residue(pow(x.value // p**f % p, modulus // p, modulus) * p**f, precision)
+    bits = p.bit_length()
+    k = isqrt(r // (_BALANCE * bits))
+    factor = exponent * p**k
+    end = r + valuation(factor, p)  # modulo which power of p the power is known
+    first = k + 1 if p > 2 else k + 1 + exponent  # the least valuation of t
+    terms = end // first
+    while terms * first - terms.bit_length() // max(bits - 1, 1) < end:  # v(j) is at most log j / log p
+        terms += 1
+    common = lcm(*range(1, terms))
+    divisor = common * factor
+    shift = valuation(divisor, p)
+    modulus = integers.as_long(p, (r + shift) * bits) ** (r + shift)
+    t = _pow(x, factor, modulus) - 1
+    powers = [1, t]
+    for _ in range(isqrt(terms)):
+        powers.append(powers[-1] * t % modulus)
+    *row, next_row = powers
+    total = t * 0
+    for start in reversed(range(0, terms, len(row))):
+        chosen = range(max(start, 1), min(start + len(row), terms))
+        part = sum((common // j if j % 2 else -common // j) * row[j - start] for j in chosen)
+        total = (total * next_row + part) % modulus
+    base = p**shift
+    return total // base * integers.divide_modulo(1, divisor // base, p, r) % (modulus // base)
+
+
+def teichmuller(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
+    """Return the ω with ω^p = ω that are x modulo p: 0, or roots of unity of order p − 1; all their digits are known.
+
+    Newton's steps for ω^(p − 1) = 1, in which −1/(p − 1) is 1 + p + p² + …
+
+    >>> from adelic.numbers import padic
+    >>> print(padic(2, 5, 4).teichmuller())
+    …1212_5
+    """
+    p, precision, f, known, v = _parameters(x, window)
+    _refuse(
+        UndefinedError,
+        (v < known) & (v < f),
+        lambda i: f"its valuation is {v[i] - f}, so that it has no residue modulo {p}",
+    )
+    _refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
+    base = integers.as_long(p, precision * p.bit_length())
+
+    distinct, where = np.unique(_unit_digit(x, np.full_like(v, f)), return_inverse=True)
+    root = distinct.astype(object) if len(distinct) > 1 else distinct.item() + base * 0
+    for digits in integers.doublings(precision - f):
+        modulus = base**digits
+        root = root * (1 + (_pow(root, p - 1, modulus) - 1) * ((modulus - 1) // (p - 1))) % modulus
+    roots = root * p**f
+    return roots[where] if len(distinct) > 1 else roots, np.full_like(known, precision)
