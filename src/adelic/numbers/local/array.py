@@ -135,7 +135,7 @@ class PadicArray(NumberArray):
         (array([124,  42]), Fraction(7, 5))
         """
         flat = self.reshape(-1)._places
-        values: list[Any] = finite.values(flat, 0, self.p)
+        values: list[Any] = functions.residues(flat, self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         if not self.shape:
@@ -267,7 +267,7 @@ class PadicArray(NumberArray):
         values, known = self._tried(function, reason)
         digits = np.empty(self._places.digits.shape, dtype=self._places.digits.dtype).reshape(self.size, 1, -1)
         values = np.broadcast_to(np.asarray(values, dtype=object), known.shape)
-        finite.digits_of(values, self.p, self.precision, digits[:, 0])
+        functions.write_digits(values, self.p, digits[:, 0])
         return PadicArray(self._window, FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
 
     def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:

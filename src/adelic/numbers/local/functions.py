@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers import integers
+from adelic.numbers import hensel, integers
 from adelic.numbers.places import finite
 from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.places.threshold import FEW
 from adelic.numbers.primes import legendre, valuation
 from adelic.numbers.window import Window
 
@@ -43,6 +44,36 @@ class TooFewDigitsError(FunctionError):
     """The known digits do not tell a value, or whether there is one."""
 
 
+def residues(x: FinitePlaces, p: int) -> list[int]:
+    """Return the residues, p^F · q modulo p^known, of numbers of shape (size,)."""
+    digits = x.digits[:, 0]
+    precision = digits.shape[-1]
+    if len(digits) <= FEW or precision > integers.SHORT:
+        return [hensel.from_digits(row, p) for row in digits[:, ::-1].tolist()]
+    count = integers.digits_in_64_bits(p)
+    found = np.zeros(len(digits), dtype=object)
+    for end in range(precision % count or count, precision + 1, count):
+        part = digits[:, max(end - count, 0) : end].astype(np.uint64)
+        powers = [p**k for k in range(part.shape[1])]
+        found = found * p ** len(powers) + (part @ np.array(powers[::-1], dtype=np.uint64)).astype(object)
+    return list(found)
+
+
+def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
+    """Write the digits of residues, objects (size,), into `out`, (size, precision), the highest first."""
+    precision = out.shape[1]
+    if len(out) <= FEW or precision > integers.SHORT:
+        for i in range(len(out)):
+            out[i] = hensel.to_digits(int(values[i]), p, precision)[::-1]
+        return
+    count = integers.digits_in_64_bits(p)
+    for start in range(0, precision, count):
+        rest = (values % p**count).astype(np.uint64)
+        values = values // p**count
+        for place in range(start, min(start + count, precision)):
+            rest, out[:, precision - 1 - place] = np.divmod(rest, np.uint64(p))
+
+
 def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
     """Raise an error at the first number where there is one."""
     if where.any():
@@ -59,7 +90,7 @@ def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts,
 
 def _values(x: FinitePlaces, p: int) -> Any:
     """Return the residues: one number alone as what multiplies fastest, several as objects."""
-    values = finite.values(x, 0, p)
+    values = residues(x, p)
     long = [integers.as_long(value, x.digits.shape[-1] * p.bit_length()) for value in values]
     return long[0] if len(long) == 1 else np.array(long, dtype=object)
 
@@ -125,7 +156,7 @@ def _unit_digit(x: FinitePlaces, v: Counts, count: int = 1) -> npt.NDArray[Any]:
     """Return the digit at a place of each number, or at p = 2 the number that it makes with those above."""
     digits = x.digits[:, 0, ::-1]
     found = [digits[np.arange(len(v)), np.minimum(v + k, digits.shape[1] - 1)] for k in range(count)]
-    return found[0] if count == 1 else np.sum([part.astype(np.int64) << k for k, part in enumerate(found)], axis=0)
+    return np.asarray(found[0] if count == 1 else sum(part.astype(np.int64) << k for k, part in enumerate(found)))
 
 
 def square_root(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
