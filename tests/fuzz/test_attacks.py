@@ -141,7 +141,7 @@ def test_local_notices_a_wrong_digit(failure, monkeypatch):
 
 def test_local_notices_digits_that_are_not_known(failure, monkeypatch):
     root = functions.square_root
-    monkeypatch.setattr(functions, "square_root", lambda x, window: root(x, window)._replace(known=window.precision))
+    monkeypatch.setattr(functions, "square_root", lambda x, w: (root(x, w)[0], np.full(x.known.shape[0], w.precision)))
     assert "is not" in str(failure("local", cases=2 * MOST))
 
 
