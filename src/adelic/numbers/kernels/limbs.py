@@ -346,6 +346,7 @@ def encode(
     denominators: Array,
     constants: Plan,
     precisions: Array,
+    precision: int,
     fractional_digits: int,
     out: Array,
     skip: int,
@@ -357,14 +358,15 @@ def encode(
         numerators: int64 (size,), size a multiple of LANES.
         denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
         constants: of the primes, from `plan`.
-        precisions: of each prime, int64; N <= 64 is the greatest.
+        precisions: of each prime, int64.
+        precision: N <= 64, the greatest of them.
         fractional_digits: F.
         out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros where a prime has fewer digits.
         skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.
         flags: uint8 (size,), zeros; 1 afterwards for numbers that are not done: a prime divides the denominator or,
             with a real row, float64 does not hold the parts.
     """
-    n_primes, precision = constants.primes.shape[0], precisions.max()
+    n_primes = constants.primes.shape[0]
     n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     x_parts, m_parts = np.empty((3, BLOCK), np.float64), np.empty((3, BLOCK), np.float64)

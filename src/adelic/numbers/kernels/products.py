@@ -79,14 +79,14 @@ def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -
 
 
 @njit(cache=True, nogil=True)
-def multiply(x: Array, y: Array, constants: Plan, precisions: Array, out: Array) -> None:
+def multiply(x: Array, y: Array, constants: Plan, precisions: Array, precision: int, out: Array) -> None:
     """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
 
     A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64. All are uint8
     (size, n_primes, N), contiguous, flattened; size is a multiple of LANES, N <= 64 the greatest of the precisions,
     int64. Constants are those of `plan`.
     """
-    n_primes, precision = constants.primes.shape[0], precisions.max()
+    n_primes = constants.primes.shape[0]
     row = n_primes * precision
     n_limbs = -(-precision // LANES) * LIMBS
     # The highest vector of a row may begin in the row before, whose digits must not count.

@@ -90,7 +90,7 @@ def add_single(x: Array, y: Array, stop: int, count: int, p: int, subtract: bool
 
 
 @njit(cache=True, nogil=True)
-def add(x: Array, y: Array, primes: Array, precisions: Array, subtract: bool, out: Array) -> None:
+def add(x: Array, y: Array, primes: Array, precisions: Array, precision: int, subtract: bool, out: Array) -> None:
     """Write x + y, or x − y, of digits that are all known.
 
     The last row comes first: its highest digits are written as a whole vector, which may begin in the row before, whose
@@ -100,11 +100,12 @@ def add(x: Array, y: Array, primes: Array, precisions: Array, subtract: bool, ou
         x: uint8, (size, n_primes, N), contiguous, flattened; or sixteen zeros, to subtract from 0.
         y: as x, more than sixteen.
         primes: int64, below 256.
-        precisions: of each prime, int64; N is the greatest. Where one has fewer, zeros are written.
+        precisions: of each prime, int64. Where one has fewer than others, zeros are written.
+        precision: N, the greatest of them.
         subtract: whether to subtract.
         out: as y.
     """
-    n_primes, precision = primes.shape[0], precisions.max()
+    n_primes = primes.shape[0]
     before = -precision % LANES  # digits that lie before a row and are written with it
     step = int(x.shape[0] == y.shape[0])
     for end in range(y.shape[0], 0, -n_primes * precision):

@@ -168,7 +168,9 @@ def _encode_limbs(
 
     def work(start: int, stop: int) -> None:
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
-        limbs.encode(n, m, constants, precisions, window.fractional_digits, chosen, skip, flags[start:stop])
+        limbs.encode(
+            n, m, constants, precisions, window.precision, window.fractional_digits, chosen, skip, flags[start:stop]
+        )
 
     # Threads share whole blocks, as the kernel takes them.
     step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
@@ -312,7 +314,7 @@ def _add_vectors(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Fin
 
     out = np.empty(y.shape, dtype=np.uint8)
     a, b, primes = frozen(x).reshape(-1), frozen(y).reshape(-1), np.array(window.primes, dtype=np.int64)
-    sums.add(a, b, primes, _counts(window), subtract, out.reshape(-1))
+    sums.add(a, b, primes, _counts(window), window.precision, subtract, out.reshape(-1))
     return FinitePlaces(out, all_known(window, len(out)))
 
 
@@ -323,7 +325,7 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
     known = all_known(window, len(out))
     whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
-    products.multiply(a, b, limbs.plan(window.primes), _counts(window), out[:whole].reshape(-1))
+    products.multiply(a, b, limbs.plan(window.primes), _counts(window), window.precision, out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
         out[whole:] = _multiply_each(left, right, window._replace(fractional_digits=0)).digits
