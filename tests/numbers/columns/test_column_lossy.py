@@ -1,10 +1,12 @@
 """Columns whose numbers were lost before are told; those whose numbers are what they seem are not."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import ConfigurationError, EncodingError, LeadingZerosWarning, LossyFloatWarning
 from adelic.numbers.columns.lossy import _DIGITS, _is_short, check_lossy
+from adelic.numbers.columns.reading import read_values
 
 
 def told(values, floats="shortest"):
@@ -126,3 +129,22 @@ def test_one_warning_is_enough():
         check_lossy([2.0**60], floats="shortest", lossy="error")
     with pytest.raises(ConfigurationError, match="lossy='no' is unknown"):
         check_lossy([], floats="shortest", lossy="no")
+
+
+F32 = np.array([19.99, 5, 0.1], np.float32)
+SHORT = {
+    "pandas": pd.Series([*F32, None], dtype="Float32"),
+    "pyarrow": pd.Series([*F32, None], dtype=pd.ArrowDtype(pa.float32())),
+    "polars": pl.Series([*F32.tolist(), None], dtype=pl.Float32),
+    "masked": np.ma.array([*F32, np.float32(7)], mask=[0, 0, 0, 1]),
+    "frame": pd.DataFrame({"a": [*F32, np.float32(np.nan)], "b": 1}),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_floats_with_gaps_are_none_that_were_widened(name):
+    numbers, is_missing = read_values(SHORT[name])
+    first = [numbers.fraction(i) for i in range(len(is_missing.reshape(-1)))][:: 2 if name == "frame" else 1]
+    assert first[:3] == [Fraction(1999, 100), 5, Fraction(1, 10)]
+    assert is_missing.sum() == 1
+    assert told(SHORT[name]) is None

@@ -99,13 +99,15 @@ def _from_arrow(column: Any) -> npt.NDArray[Any]:
 def _from_pandas(series: Any) -> npt.NDArray[Any]:
     """Return a pandas series; as objects where NumPy would make floats of integers beside an NA."""
     has_gaps = not isinstance(series.dtype, np.dtype) and series.isna().any()
+    if has_gaps and series.dtype.kind == "f" and hasattr(series.dtype, "numpy_dtype"):
+        return np.asarray(series.to_numpy(series.dtype.numpy_dtype, na_value=np.nan))  # objects would all be float64
     return np.asarray((series.astype(object) if has_gaps else series).to_numpy())
 
 
 def _from_polars(series: Any) -> npt.NDArray[Any]:
     """Return a polars series; as objects where NumPy would make floats of integers beside a null."""
     is_plain = (series.dtype.is_numeric() and not series.dtype.is_decimal()) or str(series.dtype) == "Boolean"
-    if series.null_count() == 0 and is_plain:
+    if is_plain and (series.null_count() == 0 or series.dtype.is_float()):  # NaN for null: objects would be float64
         return np.asarray(rationals.as_array(series))
     return objects(series.to_list())
 
@@ -272,7 +274,7 @@ def series_of(values: Any) -> npt.NDArray[Any]:
     if hasattr(values, "column_names") or (hasattr(values, "columns") and hasattr(values, "dtypes")):
         parts = columns_of(values)
         kinds = {part.dtype for part in parts}
-        return np.stack(parts if len(kinds) == 1 else [part.astype(object) for part in parts], axis=-1)
+        return np.stack(parts if len(kinds) == 1 else [_as_objects(part) for part in parts], axis=-1)
     if hasattr(values, "iloc"):
         return _from_pandas(values)
     if hasattr(values, "null_count"):
@@ -302,9 +304,15 @@ def unmasked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     if not (isinstance(array, np.ma.MaskedArray) and np.any(array.mask)):
         return array
-    found = np.asarray(array.data.astype(object))
+    found = _as_objects(array.data)
     found[np.ma.getmaskarray(array)] = None
     return found
+
+
+def _as_objects(array: npt.NDArray[Any]) -> npt.NDArray[np.object_]:
+    """Return an array as one of objects, in which floats keep their types: astype would make each float64."""
+    is_float = array.dtype.kind == "f"
+    return objects(list(array.reshape(-1))).reshape(array.shape) if is_float else np.asarray(array.astype(object))
 
 
 def matrix_of(table: Any) -> Any:
