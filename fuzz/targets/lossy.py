@@ -73,17 +73,25 @@ def _is_lost(value: Any, dtype: type) -> bool:
 
 def _check(case: Case, values: Any, was: list[Fraction], *, is_lost: bool, is_same: bool = False) -> None:
     """Check that every reader tells of a column or none does, and what they read if none does."""
-    wrap: Callable[[Any], Any] = case.rng.choice([np.asarray, pd.Series, pl.Series, list])
+    frame, has_gap = pd.DataFrame({"a": values}), case.chance(0.3)
+    wraps: list[Callable[[Any], Any]] = [np.asarray, pd.Series, pl.Series, list]
     if isinstance(values, np.ndarray) and values.dtype == np.float16:
-        wrap = case.rng.choice([np.asarray, torch.tensor, list])
-    column = wrap(values)
-    matrix = {"a": column} if wrap is not torch.tensor else {"a": values}
-    frame = pd.DataFrame({"a": values})
-    # One prime that divides no denominator here: the window is not what is tested.
+        wraps, has_gap = [np.asarray, torch.tensor, list], False
+    elif isinstance(values, np.ndarray) and has_gap:
+        name, mask = values.dtype.name.capitalize(), [False] * len(values) + [True]
+        wraps = [
+            lambda v: pd.Series([*v, None], dtype=name),
+            lambda v: pl.Series([*v.tolist(), None], dtype=getattr(pl, name)),
+            lambda v: np.ma.array(np.append(v, v[:1]), mask=mask),
+        ]
+        frame = pd.DataFrame({"a": wraps[0](values)})
+    column = case.rng.choice(wraps)(values)
+    # One prime alone: the window is not what is tested.
+    encoder = AdelicEncoder(primes=(7,), precision=1, lossy="error", handle_missing="zero")
     readers: dict[str, Callable[[], Any]] = {
-        "the encoder": lambda: AdelicEncoder(primes=(7,), precision=1, lossy="error", dtype=np.float64).fit(frame),
-        "an embedding": lambda: OpenNumbers(floats="shortest", lossy="error", missing=False).read(column)[0],
-        "a table": lambda: ids_of(matrix, ["a"], (), lossy="error"),
+        "the encoder": lambda: encoder.fit(frame),
+        "an embedding": lambda: OpenNumbers(floats="shortest", lossy="error", missing=True).read(column)[0],
+        "a table": lambda: ids_of({"a": values}, ["a"], (), lossy="error"),
     }
     for name, read in readers.items():
         found, error = None, ""

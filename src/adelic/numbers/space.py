@@ -228,7 +228,8 @@ class AdeleSpace:
                 numbers of sympy, python-flint or gmpy2; NumPy or torch arrays; a tuple (numerators, denominators);
                 lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>", as "limit:10**6"; see
-                `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`.
+                `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`. There is
+                no `LossyFloatWarning`, as for columns: whoever names a policy says what floats are.
             threads: how many may work on large arrays, from 1 on.
 
         Raises:
