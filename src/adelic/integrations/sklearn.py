@@ -355,8 +355,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             of = f"column {name}"
             told += (check_lossy(values, floats=self.floats, lossy=self.lossy, column=of, told=told),)
             columns.append((name, column))
-        if reset:
-            self._told = told
+        self._told = told if reset else self._told
         return columns
 
     def _encode(self, column: Column) -> Coordinates:
