@@ -32,7 +32,7 @@ from adelic.integrations.inverse import column_values, decode_column, join_colum
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.lossy import check_lossy
-from adelic.numbers.columns.reading import Column, check_frame, columns_of, matrix_of, read_column
+from adelic.numbers.columns.reading import Column, columns_of, is_frame, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.rationals import Rationals
@@ -335,8 +335,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _read(self, X: Any, *, reset: bool) -> list[tuple[str, Column]]:
         """Return the columns with their names."""
-        check_frame(X)
-        if hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "schema")):  # columns have types of their own
+        if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not X.shape[0] or not X.shape[1]:
                 raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")

@@ -385,12 +385,9 @@ def _parse_integer(digits: str) -> int:
 
 def _integer(value: Any) -> int | None:
     """Return an integer of any library, also of those whose type is no int; None of a bool, an array and all else."""
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or (hasattr(value, "__array__") and not isinstance(value, np.generic)):
-        return None
+    is_array = hasattr(value, "__array__") and not isinstance(value, np.generic)
     try:
-        return index(value)
+        return None if is_array or isinstance(value, bool) else index(value)
     except TypeError:
         return None
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
-from adelic.numbers.columns.reading import check_frame
+from adelic.numbers.columns.reading import is_frame
 from adelic.numbers.describe import describe
 
 NO_VALUES = {"nan", "NaN", "NAN", "-nan", "-NaN", "na", "NA", "n/a", "N/A", "<NA>", "#NA", "#N/A"}
@@ -31,7 +31,7 @@ def in_row(row: int) -> str:
 
 def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
     """Return the columns of a table as lists of Python values, by name."""
-    check_frame(frame)
+    is_frame(frame)  # or an error
     names = getattr(frame, "column_names", None)  # pyarrow
     if names is None:
         names = getattr(frame, "columns", None)  # pandas, polars

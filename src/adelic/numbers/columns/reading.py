@@ -66,7 +66,7 @@ def columns_of(table: Any) -> list[npt.NDArray[Any]]:
     >>> [column.tolist() for column in columns_of(np.array([[1, 2], [3, 4]]))]
     [[1, 3], [2, 4]]
     """
-    check_frame(table)
+    is_frame(table)  # or an error
     if hasattr(table, "column_names"):
         return [_from_arrow(table.column(j)) for j in range(table.num_columns)]
     if not hasattr(table, "columns"):
@@ -76,10 +76,13 @@ def columns_of(table: Any) -> list[npt.NDArray[Any]]:
     return [_from_polars(table[:, j]) for j in range(table.shape[1])]
 
 
-def check_frame(table: Any) -> None:
-    """Raise EncodingError for a lazy frame, which has no values yet, and for an Arrow table of two equal names.
+def is_frame(table: Any) -> bool:
+    """Return whether a table is a data frame or an Arrow table, whose columns have types of their own.
 
-    >>> check_frame(np.eye(2))
+    A lazy frame, which has no values yet, is an EncodingError, and so are two equal names of an Arrow table.
+
+    >>> is_frame(np.eye(2))
+    False
     """
     if hasattr(table, "collect_schema") and not hasattr(table, "shape"):
         raise EncodingError(f"a {type(table).__name__} has no values yet; collect() makes a data frame of it")
@@ -87,6 +90,7 @@ def check_frame(table: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise EncodingError(f"the table has two columns {describe(twice)}; rename one of them")
+    return bool(names) or (hasattr(table, "columns") and hasattr(table, "dtypes"))
 
 
 def _from_arrow(column: Any) -> npt.NDArray[Any]:
@@ -270,8 +274,7 @@ def series_of(values: Any) -> npt.NDArray[Any]:
     >>> series_of([1, None, 2**70])
     array([1, None, 1180591620717411303424], dtype=object)
     """
-    check_frame(values)
-    if hasattr(values, "column_names") or (hasattr(values, "columns") and hasattr(values, "dtypes")):
+    if is_frame(values):
         parts = columns_of(values)
         kinds = {part.dtype for part in parts}
         return np.stack(parts if len(kinds) == 1 else [_as_objects(part) for part in parts], axis=-1)
