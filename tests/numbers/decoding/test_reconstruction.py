@@ -1,8 +1,9 @@
 """Decoding returns the number or raises: never a plausible wrong number."""
 
+import random
 from fractions import Fraction
 from itertools import pairwise
-from math import copysign, gcd, inf, nan, prod
+from math import copysign, gcd, inf, isqrt, log2, nan, prod
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, PrecisionError
+from adelic.numbers import integers
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.hensel import Residue
 from adelic.numbers.places import real
@@ -365,6 +367,37 @@ def test_candidates_by_brute_force(modulus, data):
     for sign in (1, -1):
         same_sign = [abs(Fraction(n, m)) for n, m in found if n * sign > 0]
         assert all(a > 5.8 * b for a, b in pairwise(same_sign))
+
+
+@pytest.mark.parametrize("has_flint", [True, False])
+@pytest.mark.parametrize("bits", [40, 150, 1200])
+def test_candidates_in_a_range_are_those_of_all(bits, has_flint, monkeypatch):
+    """Where the rows above the range are passed over by half-gcds, at random and with long quotients in between."""
+    if not has_flint:
+        monkeypatch.setattr(integers, "long_integer", lambda: int)
+    rng = random.Random(bits)
+    for k in range(20):
+        modulus = rng.getrandbits(bits) | 1
+        q = rng.getrandbits(rng.randrange(1, bits)) | 1
+        x = (rng.randrange(modulus), modulus // q, q)[k % 3] % modulus
+        every = list(reconstruction.rational_candidates(x, modulus))
+        low = rng.randrange(-bits, bits)
+        width = rng.randrange(0, bits)
+        found = list(reconstruction.rational_candidates(x, modulus, (low, low + width)))
+        assert [c for c in every if c in set(found)] == found
+        assert {(n, m) for n, m in every if n and low < log2(abs(n)) - log2(m) < low + width} <= set(found)
+        middle, others = reconstruction.decode_digits([Residue(x, 1)], (modulus,), 0)
+        bound = isqrt((modulus - 1) // 2)
+        expected = [Fraction(n, m) for n, m in every if max(abs(n), m) <= bound]
+        assert [middle] == (expected or [None])
+        assert others == ([] if expected else [Fraction(n, m) for n, m in every[:3]])
+
+
+def test_numbers_of_many_digits_are_found_at_once():
+    """Every step of Euclid's algorithm took seconds."""
+    n, m, precision = 7**12000, 2 * 5**14000 + 3, 50000
+    x = integers.divide_modulo(n, m, 3, precision)
+    assert reconstruction.decode_digits([Residue(x, precision)], (3,), 0) == (Fraction(n, m), [])
 
 
 @given(st.lists(st.sampled_from([2, 3, 5, 7, 11]), min_size=1, max_size=5, unique=True), st.integers(0, 10**9))

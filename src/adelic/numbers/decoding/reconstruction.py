@@ -10,15 +10,18 @@ coordinate picks one of them. That is why decoding needs every place.
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, inf, isnan, isqrt, log2, prod
-from typing import NamedTuple
+from itertools import islice
+from math import inf, isnan, isqrt, log2, prod
+from typing import Any, NamedTuple
 
+from adelic.numbers import integers
 from adelic.numbers.hensel import Residue
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 
 _SHOWN = 3  # candidates that an error message lists
+_FEW_BITS = 32  # by which Euclid's steps shorten numbers sooner than their halves do
 
 
 class _RemainderPlan(NamedTuple):
@@ -66,24 +69,73 @@ def rational_candidates(
     """Yield every n/m ≡ x (mod modulus) with 2·|n|·m < modulus, m > 0 and gcd(n, m) = gcd(m, modulus) = 1.
 
     They come with |n|/m falling. The modulus is a product of prime powers, x in [0, modulus). Numbers other than 0 with
-    log2 |n/m| outside `log2_range` may be left out, which saves most of the work.
+    log2 |n/m| outside `log2_range` may be left out, which saves most of the work: those above are not even looked at.
 
     >>> sorted(rational_candidates(91, 101))
     [(-10, 1), (1, 10)]
     """
-    r0, r1, t0, t1 = modulus, x, 0, 1
     low, high = log2_range
+    # Of remainders r1 from 2^bits on, r1/|t1| is above r1²/M, and so above 2^(high + 1).
+    bits = inf if high == inf else (modulus.bit_length() + max(high, -modulus.bit_length())) // 2 + 2
+    r0, r1, t0, t1 = _euclid(modulus, x, bits)
     while True:
         size = r1.bit_length() - t1.bit_length()  # log2 (r1 / |t1|), to within 1
         if size < low - 1:
             return
         is_in_range = size <= high + 1 or r1 == 0
-        if is_in_range and 2 * r1 * abs(t1) < modulus and gcd(r1, t1) == 1 and gcd(t1, modulus) == 1:
-            yield (r1, t1) if t1 > 0 else (-r1, -t1)
+        if is_in_range and _is_candidate(r1, t1, modulus):
+            yield _fraction(r1, t1)
         if r1 == 0:
             return
         quotient = r0 // r1
         r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
+
+
+def _is_candidate(r: Any, t: Any, modulus: Any) -> bool:
+    return 2 * r * abs(t) < modulus and _gcd(r, t) == 1 and _gcd(t, modulus) == 1
+
+
+def _gcd(a: Any, b: Any) -> int:
+    return integers.greatest_common_divisor(int(a), int(b))
+
+
+def _fraction(r: Any, t: Any) -> tuple[int, int]:
+    return (int(r), int(t)) if t > 0 else (int(-r), int(-t))
+
+
+def _euclid(modulus: int, x: int, bits: float) -> tuple[Any, Any, Any, Any]:
+    """Return r0, r1, t0, t1 of the extended Euclidean algorithm of (M, x): the last with r1 >= 2^bits, or the first.
+
+    Of r0 a multiple of r1 may be taken off, and as often t1 of t0.
+    """
+    a, b = (integers.as_long(value, modulus.bit_length()) for value in (modulus, x))
+    if bits >= x.bit_length():
+        return a, b, 0, 1
+    a, b, (_, t0, _, t1) = _shortened(a, b, max(int(bits), 0))
+    return a, b, t0, t1
+
+
+def _shortened(a: Any, b: Any, bits: int) -> tuple[Any, Any, tuple[Any, Any, Any, Any]]:
+    """Return the last two remainders >= 2^bits of a >= b >= 2^bits, and the matrix that gives them, row by row.
+
+    The steps of the upper halves are those of the whole numbers, as long as the halves' remainders are longer than the
+    matrix: the whole ones are positive then, and no other steps lead to them (N. Möller, "On Schönhage's algorithm and
+    subquadratic integer gcd computation", 2008). The last quotient may be too small by that.
+    """
+    s0, t0, s1, t1 = 1, 0, 0, 1
+    while True:
+        half = (a.bit_length() - bits) // 2
+        shift = a.bit_length() - 2 * half
+        if half > _FEW_BITS and (b >> shift).bit_length() > half + 1:
+            u0, v0, u1, v1 = _shortened(a >> shift, b >> shift, half + 1)[2]
+            a, b = u0 * a + v0 * b, u1 * a + v1 * b
+            s0, t0, s1, t1 = u0 * s0 + v0 * s1, u0 * t0 + v0 * t1, u1 * s0 + v1 * s1, u1 * t0 + v1 * t1
+            if a < b:
+                a, b, s0, t0, s1, t1 = b, a, s1, t1, s0, t0
+        quotient, rest = divmod(a, b)
+        if rest.bit_length() <= bits:
+            return a, b, (s0, t0, s1, t1)
+        a, b, s0, t0, s1, t1 = b, rest, s1, t1, s0 - quotient * s1, t0 - quotient * t1
 
 
 def decode(
@@ -141,13 +193,14 @@ def decode_digits(
     """
     x, modulus, scale = scaled_residue(residues, primes, fractional_digits)
     largest = isqrt(max(modulus - 1, 0) // 2)
-    others: list[Fraction] = []
-    for n, m in rational_candidates(x, modulus):
-        if abs(n) <= largest and m <= largest:
-            return Fraction(n, m * scale), []
-        if len(others) < _SHOWN:
-            others.append(Fraction(n, m * scale))
-    return None, others
+    r0, r1, t0, t1 = _euclid(modulus, x, largest.bit_length())
+    while r1 > largest:
+        quotient = r0 // r1
+        r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
+    if abs(t1) <= largest and _is_candidate(r1, t1, modulus):  # no row above has this r1, none below this t1
+        n, m = _fraction(r1, t1)
+        return Fraction(n, m * scale), []
+    return None, [Fraction(n, m * scale) for n, m in islice(rational_candidates(x, modulus), _SHOWN)]
 
 
 def scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_digits: int) -> tuple[int, int, int]:
