@@ -195,7 +195,7 @@ class NumberCollator:
 
     An example is a text, or a dictionary with "text", or for causal models with "prompt" and "completion", of which
     the completion alone is learned: every token that reaches into it, also the number of "x = -" and "6". Its other
-    entries, the same in all examples, become tensors; "label" is renamed "labels". With `datasets`, say
+    entries, the same in all examples, become tensors; "label" is renamed "labels". Say
     `TrainingArguments(remove_unused_columns=False)`, or `Trainer` takes the texts away.
 
     Args:
