@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from adelic.cli import experiments
+from adelic.data import sources
 from adelic.data.sources import TableData
+from adelic.data.tables import read_table
 from adelic.training import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
@@ -86,7 +88,7 @@ def test_features_that_no_memory_holds(refused, table, monkeypatch, options, wor
 
 
 @contextmanager
-def interrupting(title):
+def interrupting(title, **options):
     """Stand in for the progress bar: press Ctrl-C once an epoch is done."""
     pressed = []
 
@@ -117,6 +119,28 @@ def test_a_stopped_run_goes_on(adelic, works, table, monkeypatch, options):
     assert 'data.target = "multiple"' in works("runs", "show", "run", "--runs-dir", ".")
     works("report", "--runs-dir", ".", "--output", "report.html")
     assert "mine" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_prepared_is_said(works, table, monkeypatch):
+    """Reading and encoding 200,000 rows takes a minute, in which nobody should wonder."""
+    told = []
+
+    @contextmanager
+    def telling(title, **options):
+        yield lambda done, total, text: told.append((title, text)) if (done, total) == (0, 1) else None
+
+    monkeypatch.setattr(experiments, "progress_bar", telling)
+    works("train", table, "--target", "multiple", "--columns", "n", *SMALL)
+    assert told[0] == ("mine.csv", "reading")
+    assert [text for _, text in told[1:]] == ["reading mine", "encoding 240 numbers, and building the model"]
+
+
+def test_a_table_is_read_once(works, table, monkeypatch):
+    read = []
+    monkeypatch.setattr(sources, "read_table", lambda path: read.append(path) or read_table(path))
+    sources._loaded.cache_clear()
+    works("train", table, "--target", "multiple", "--columns", "n", *SMALL)
+    assert read == ["mine.csv"]
 
 
 def test_an_answer_that_is_none_is_not_given(works, table):

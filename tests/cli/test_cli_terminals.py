@@ -220,6 +220,36 @@ def test_without_a_terminal_a_long_epoch_has_a_line_a_minute(monkeypatch, capsys
     ]
 
 
+def test_without_a_terminal_what_is_prepared_is_said_if_it_takes_long(monkeypatch, capsys):
+    begun = []
+
+    class Timer:
+        def __init__(self, seconds, function, arguments=(), named=None):
+            self.begin = lambda: function(*arguments, **named or {})
+
+        def start(self):
+            begun.append(self)
+
+        def cancel(self):
+            if self in begun:
+                begun.remove(self)
+
+    monkeypatch.setattr("adelic.cli.options.threading.Timer", Timer)
+    with progress_bar("mine") as tick:
+        tick(0, 1, "reading")
+        (prepares,) = begun
+        tick(0, 1, "encoding")
+        (encodes,) = begun
+        assert capsys.readouterr().err == ""
+        prepares.begin()
+        assert capsys.readouterr().err == "mine · reading\n"
+        tick(0, 1, "encoding")  # it waits, and says so again
+        assert encodes not in begun
+        assert capsys.readouterr().err == "mine · encoding\n"
+        tick(0, 1, "building")
+    assert not begun
+
+
 def test_without_a_terminal_other_work_has_a_line_in_ten_seconds(capsys):
     with progress_bar("mine") as tick:
         for step in range(1000):

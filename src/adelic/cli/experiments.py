@@ -19,6 +19,7 @@ from adelic.cli.options import (
     progress_bar,
     stack,
 )
+from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData, TableData, TaskData, row_of, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
@@ -163,13 +164,14 @@ def train(
 
     from adelic import training
 
-    config = experiment(task, embedding, recipe, seed, given)
+    # torchrun and a cluster's nodes start this command more than once; one process speaks.
+    speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
+    with progress_bar(Path(task).name, transient=True) if speaks else nullcontext() as tick:
+        config = experiment(task, embedding, recipe, seed, given, tick)
     if tensorboard and not config.is_network:
         raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
     folder = run_dir or Path("runs") / config.label
     chosen = None if given["primes"] or given["precision"] else _proposed(config)
-    # torchrun and a cluster's nodes start this command more than once; one process speaks.
-    speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
     with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as tick:
         if devices == nodes == 1 and node_rank == 0:
             result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
@@ -209,7 +211,14 @@ def _proposed(config: Experiment) -> str | None:
     return f"AOE has the primes and digits that {task} asks for, {places}; --primes and --precision name others"
 
 
-def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, given: dict[str, Any]) -> Experiment:
+def experiment(
+    task: str,
+    embedding: str | None,
+    recipe: str | None,
+    seed: int,
+    given: dict[str, Any],
+    tick: Tick | None = None,
+) -> Experiment:
     """Return the run that the options of a command describe.
 
     Args:
@@ -218,6 +227,7 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         recipe: its name, if it is given.
         seed: of the run.
         given: the other options of `model_options`, None where not given.
+        tick: told before a table is read.
     """
     rest = dict(given)
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
@@ -241,7 +251,8 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
         return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
-    return Experiment.choose(data, recipe=recipe or default_recipe(data.row), embedding=embedding, seed=seed, **rest)
+    named = recipe or default_recipe(data.row)
+    return Experiment.choose(data, recipe=named, embedding=embedding, seed=seed, tick=tick, **rest)
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from adelic.storage.options import Option, name_option, options
 
 Command = Callable[..., Any]
 _LONGEST_RANGE = 10_000
-_SECONDS_A_LINE, _SECONDS_IN_AN_EPOCH = 10.0, 60.0
+_SECONDS_UNTOLD, _SECONDS_A_LINE, _SECONDS_IN_AN_EPOCH = 0.9, 10.0, 60.0
 
 
 class SuggestingGroup(click.Group):
@@ -322,7 +323,7 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
+def progress_bar(title: str, *, percent: bool = False, transient: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
 
     Where stderr is not a terminal, it is lines instead: one after each epoch, and one a minute in a long epoch; of
@@ -331,6 +332,7 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     Args:
         title: stands before the text.
         percent: show the share that is done, instead of both numbers.
+        transient: leave nothing on the terminal in the end.
     """
     columns = (
         TextColumn("{task.description}", markup=False),  # brackets in names are not markup
@@ -343,9 +345,10 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     title = plain(title)
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _told_in_lines(title)
+        with _told_in_lines(title) as told:
+            yield told
         return
-    progress = Progress(*columns, console=console)
+    progress = Progress(*columns, console=console, transient=transient)
     task = progress.add_task(title, total=None)
 
     def tick(done: int, total: int, text: str) -> None:
@@ -360,19 +363,31 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
             progress.stop()
 
 
-def _told_in_lines(title: str) -> Tick:
-    """Return a tick that writes lines, each at once."""
-    began, spoken = time.monotonic(), -math.inf
+@contextmanager
+def _told_in_lines(title: str) -> Iterator[Tick]:
+    """Yield a tick that writes lines, each at once; what is prepared, as (0, 1, text), only if it takes a second."""
+    began, spoken, prepared = time.monotonic(), -math.inf, ""
+    prepares = threading.Timer(0, lambda: None)
 
     def tick(done: int, total: int, text: str) -> None:
-        nonlocal spoken
+        nonlocal spoken, prepared, prepares
+        prepares.cancel()
+        if (done, total) == (0, 1) and text != prepared:
+            prepared = text
+            prepares = threading.Timer(_SECONDS_UNTOLD, click.echo, [f"{title} · {plain(text)}"], {"err": True})
+            prepares.daemon = True
+            prepares.start()
+            return
         now = time.monotonic()
         epoch = re.search(r"\bepoch \d+/\d+(, validation )?", text)
         is_done = epoch is not None and epoch[1] is not None
         silent = now - spoken if epoch is None else now - max(spoken, began)
         if is_done or silent >= (_SECONDS_A_LINE if epoch is None else _SECONDS_IN_AN_EPOCH):
-            count = "" if is_done else f" · {done:,} of {total:,}"
+            count = "" if is_done or total == 1 else f" · {done:,} of {total:,}"
             click.echo(f"{title} · {plain(text)}{count}", err=True)  # which flushes
             spoken = now
 
-    return tick
+    try:
+        yield tick
+    finally:
+        prepares.cancel()

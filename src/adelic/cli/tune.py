@@ -111,7 +111,8 @@ def tune(
     from adelic.training.folders.searches import STUDIES
     from adelic.training.search import tuning
 
-    config = experiment(task, embedding, recipe, seed, given)
+    with progress_bar(f"tune {Path(task).name}", transient=True) as tick:
+        config = experiment(task, embedding, recipe, seed, given, tick)
     fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs"})
     name = config.model.name
     if search is None:

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
@@ -239,13 +239,19 @@ class TableData(_Data):
             raise ConfigurationError(
                 f"{self.path} has changed since; put its former content back, or train anew with another --run-dir"
             )
-        options = {name: v for name, v in asdict(self).items() if v is not None and name not in ("path", "sha256")}
-        return from_table(read_table(self.path), **options, seed=seed, name=self.task)
+        return _loaded(self, seed)
 
     def place_of(self, number: int | Fraction) -> str:
         """Return in words where a number of the data stands first in the file."""
         frame, others = read_table(self.path), (self.target, self.split, self.groups)
         return place_of(frame, self.columns or [name for name in frame if name not in others], number)
+
+
+@lru_cache(maxsize=1)
+def _loaded(table: TableData, seed: int) -> Dataset:
+    """Return a table as a data set; the last one is kept, as a command needs it twice: to choose, and to train."""
+    options = {name: v for name, v in asdict(table).items() if v is not None and name not in ("path", "sha256")}
+    return from_table(read_table(table.path), **options, seed=seed, name=table.task)
 
 
 @cache

@@ -56,11 +56,10 @@ class Vocabulary:
         self._parsed = parsed
         if len(parsed.shape) != 1 or not len(self):
             raise VocabularyError("a vocabulary is a flat list of at least one number")
-        # An integer and the fraction that equals it are the same key; to make 10^5 fractions takes a quarter second.
-        keys = parsed.numerators.tolist() if parsed.is_integral else self.numbers
-        self._id = {number: i for i, number in enumerate(keys)}
+        # Numerator and denominator, not fractions: to make and hash 10^6 of those takes seconds.
+        self._id = {pair: i for i, pair in enumerate(zip(*map(np.ndarray.tolist, self.pair), strict=True))}
         if len(self._id) < len(self):
-            twice = next(q for i, q in enumerate(self.numbers) if self._id[q] != i)
+            twice = next(q for i, q in enumerate(self.numbers) if self._id[q.as_integer_ratio()] != i)
             raise VocabularyError(f"{describe(twice)} occurs twice in the vocabulary; name each number once")
         self.missing_id = len(self) if missing else None
         self.unknown_id = len(self) + missing if unknown else None
@@ -145,7 +144,7 @@ class Vocabulary:
 
     def _lookup(self, number: int | Fraction) -> int:
         try:
-            return self._id[number]
+            return self._id[number.as_integer_ratio()]
         except KeyError:
             if self.unknown_id is not None:
                 return self.unknown_id

@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from adelic.data.protocol import Progress as Tick
 from adelic.data.protocol import View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
@@ -209,6 +210,7 @@ class Experiment:
         recipe: str,
         embedding: str | None = None,
         seed: int = 0,
+        tick: Tick | None = None,
         **given: Any,
     ) -> "Experiment":
         """Return the run of a network that a recipe's name, and what a user has given beside it, describe.
@@ -220,6 +222,7 @@ class Experiment:
             recipe: name of a packaged recipe, or path of a file that `adelic tune` has written.
             embedding: its name; by default the recipe's, else "adelic".
             seed: of the run.
+            tick: called with (0, 1, text) before a table is read.
             given: fields of `Recipe` and `EmbeddingConfig`; those that are None are the recipe's.
 
         >>> Experiment.choose(TaskData("schubert", 4), recipe="quick", epochs=5).command()
@@ -245,6 +248,8 @@ class Experiment:
             if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
+                if tick is not None:
+                    tick(0, 1, "reading")
                 chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values, changes), seed=seed)
 

@@ -14,7 +14,7 @@ import torch
 from adelic.data import Dataset
 from adelic.data.protocol import Progress as Tick
 from adelic.data.rules import best_question_rule, best_rule
-from adelic.data.sources import DrawnData
+from adelic.data.sources import DrawnData, TableData
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
@@ -186,11 +186,16 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         if experiment.is_solver:  # nothing predicts with it
             (around.folder / CHECKPOINT).unlink(missing_ok=True)
         return finished
+    tick = around.tick if isinstance(experiment.data, TableData) else None  # which may have millions of numbers
+    if tick is not None:
+        tick(0, 1, f"reading {experiment.data.row}")
     with world.one_first():
         data = experiment.data.load(experiment.seed)
     check_numbers(experiment, data.vocabulary)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
+    if tick is not None:
+        tick(0, 1, f"encoding {len(data.vocabulary):,} numbers, and building the model")
     for name in data.class_names or ():
         check_text("the class", name)
     with torch.random.fork_rng():

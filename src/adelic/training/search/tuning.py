@@ -18,7 +18,7 @@ import torch
 
 from adelic.data import training_rows
 from adelic.data.protocol import Progress as Tick
-from adelic.data.sources import DrawnData
+from adelic.data.sources import DrawnData, TableData
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.files import is_stream, read_bytes
 from adelic.storage.options import options
@@ -179,6 +179,8 @@ def tune(
     options(RandomSearch)["trials"].check(trials)
     with needs_extra("searching", "tune"):
         from adelic.training.search.studies import run_study
+    if tick is not None and isinstance(search.config.data, TableData):
+        tick(0, 1, f"reading {search.config.row}, and encoding its numbers")
     config, torch_device = search.config, choose_device(device if search.config.is_network else "cpu")
     train, sha256 = (_network_trials if config.is_network else _solver_trials)(search, torch_device)
     epochs = config.network_recipe.epochs if config.is_network else 1
