@@ -231,7 +231,8 @@ def test_labels_notice_a_path(failure, monkeypatch):
 
 @pytest.mark.long
 def test_searches_notice_what_is_not_checked(failure, monkeypatch):
-    monkeypatch.setattr("adelic.training.search.studies._verify", lambda study: [])
+    for module in ("seals", "studies"):
+        monkeypatch.setattr(f"adelic.training.search.{module}.verify", lambda study: [])
     assert "without an error" in str(failure("searches"))
 
 

@@ -217,7 +217,7 @@ def experiment(
     recipe: str | None,
     seed: int,
     given: dict[str, Any],
-    tick: Tick | None = None,
+    tick: Tick | None,
 ) -> Experiment:
     """Return the run that the options of a command describe.
 
@@ -227,7 +227,7 @@ def experiment(
         recipe: its name, if it is given.
         seed: of the run.
         given: the other options of `model_options`, None where not given.
-        tick: told before a table is read.
+        tick: told before a table is read; None to tell nothing.
     """
     rest = dict(given)
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
@@ -251,8 +251,9 @@ def experiment(
         of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
         return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
+    told = {} if tick is None else {"tick": tick}
     named = recipe or default_recipe(data.row)
-    return Experiment.choose(data, recipe=named, embedding=embedding, seed=seed, tick=tick, **rest)
+    return Experiment.choose(data, recipe=named, embedding=embedding, seed=seed, **told, **rest)
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:

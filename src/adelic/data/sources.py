@@ -53,10 +53,6 @@ class _Data:
         )
 
 
-def _in_label(task_options: tuple[str, ...]) -> list[str]:
-    return [text.replace("=", "-") for text in task_options]
-
-
 @dataclass(frozen=True)
 class TaskData(_Data):
     """The data of a task, see `load`.
@@ -112,10 +108,9 @@ class TaskData(_Data):
     def label(self) -> str:
         """Return the row with its edition and split, where they are not the published ones, and its options."""
         special = [name for name in (self.edition, self.split) if name != "published"]
-        return file_name("-".join([self.row, *special, *_in_label(self.task_options)]))
+        return file_name("-".join([self.row, *special, *self.task_options]).replace("=", "-"))
 
-    space = None
-    _always_said = "n"
+    space, _always_said = None, "n"
 
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None:
@@ -247,9 +242,8 @@ class TableData(_Data):
         return place_of(frame, self.columns or [name for name in frame if name not in others], number)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=1)  # a command needs its table twice: to choose the digits, and to train
 def _loaded(table: TableData, seed: int) -> Dataset:
-    """Return a table as a data set; the last one is kept, as a command needs it twice: to choose, and to train."""
     options = {name: v for name, v in asdict(table).items() if v is not None and name not in ("path", "sha256")}
     return from_table(read_table(table.path), **options, seed=seed, name=table.task)
 
@@ -347,7 +341,7 @@ class DrawnData(_Data):
     @property
     def label(self) -> str:
         """Return the row with the options, as a part of file names."""
-        return file_name("-".join([self.row, *_in_label(self.task_options)]))
+        return file_name("-".join([self.row, *self.task_options]).replace("=", "-"))
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""

@@ -13,8 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from adelic.data.protocol import Progress as Tick
-from adelic.data.protocol import View
+from adelic.data.protocol import Progress, View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
 from adelic.storage.files import file_name, read_bytes
@@ -210,7 +209,7 @@ class Experiment:
         recipe: str,
         embedding: str | None = None,
         seed: int = 0,
-        tick: Tick | None = None,
+        tick: Progress = lambda *_: None,
         **given: Any,
     ) -> "Experiment":
         """Return the run of a network that a recipe's name, and what a user has given beside it, describe.
@@ -248,8 +247,7 @@ class Experiment:
             if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
-                if tick is not None:
-                    tick(0, 1, "reading")
+                tick(0, 1, "reading")
                 chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values, changes), seed=seed)
 
@@ -314,11 +312,9 @@ class Experiment:
         """
         if isinstance(self.model, Classical):
             return f"{self.search_label}-seed{self.seed}"
-        name = f"{self.data.label}-{self.model.label}"
-        if self.is_solver:
-            return file_name(name, f"-seed{self.seed}-{_digest(self.as_dict())}")
-        recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
-        return file_name(f"{name}-{recipe}", f"-seed{self.seed}-{_digest(first_form(self.as_dict()))}")
+        recipe = "" if self.is_solver else f"-{Path(self.recipe.name).stem}"  # the name of a recipe's file is its path
+        table = self.as_dict() if self.is_solver else first_form(self.as_dict())
+        return file_name(f"{self.data.label}-{self.model.label}{recipe}", f"-seed{self.seed}-{_digest(table)}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml; of a search also the values from which options are drawn."""

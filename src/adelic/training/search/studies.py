@@ -4,7 +4,6 @@ Only this module imports Optuna; `adelic.training.search.tuning` loads it when a
 """
 
 import itertools
-import json
 import math
 import time
 import warnings
@@ -25,12 +24,11 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
-from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.storage.options import Option
-from adelic.storage.records import sha256
 from adelic.training.kinds import RATE, check_kind
 from adelic.training.network.sampler import stream_seed
+from adelic.training.search.seals import check_pages, check_trials, seal, verify
 from adelic.training.signals import cause, deferred_signals
 
 HEARTBEAT = 5
@@ -42,7 +40,6 @@ POLL = 1.0
 ATTEMPTS = 3
 """How often a trial that is killed again and again is begun."""
 _WATCHED = "adelic:watched"
-_SEAL = "sha256"  # the attribute of a finished trial with the digest of all that it says
 _STARTUP_TRIALS = 5  # drawn blindly, and never pruned
 _BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
 _REMEDY = (
@@ -102,13 +99,12 @@ def run_study(
 
         def between() -> None:
             if request.signum is not None:
-                done = len(_in(study, *_FINISHED))
-                words = f"{cause(request.signum)} after {done} of {trials} trials"
+                words = f"{cause(request.signum)} after {len(_in(study, *_FINISHED))} of {trials} trials"
                 raise Interrupted(request.signum, f"{words}; they are saved, and the same command goes on from there")
 
         with _damage(storage):
             for other in optuna.get_all_study_names(backend):  # a study whose name is damaged is another one
-                _verify(optuna.load_study(study_name=other, storage=backend))
+                verify(optuna.load_study(study_name=other, storage=backend))
             study = optuna.create_study(
                 storage=backend,
                 study_name=name,
@@ -117,12 +113,13 @@ def run_study(
                 pruner=_pruner(pruning, epochs),
                 load_if_exists=True,
             )
-        if all(d.tried for d in dimensions.values()) and _combinations(dimensions) <= trials:
+        known = {name: distribution(dimension) for name, dimension in dimensions.items()}
+        if 0 < math.prod(len(d.tried) for d in dimensions.values()) <= trials:  # there is no range among them
             study.sampler = EachOnceSampler(study, dimensions, seed)
         while True:
             between()
             with _damage(storage):
-                _check(study, dimensions, check)
+                check_trials(study, dimensions, known, check)
             finished = _in(study, *_FINISHED)
             progress(finished, 0)
             if len(finished) >= trials:
@@ -145,12 +142,12 @@ def accuracies(path: Path) -> list[float | None]:
     """
     url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
     with quiet(), _storage_errors(path), _damage(path):
-        _check_pages(sqlalchemy.make_url(url))
+        check_pages(sqlalchemy.make_url(url), _BUSY)
         backend = optuna.storages.RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)
         try:
             studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
             for study in studies:
-                _verify(study)
+                verify(study)
             found = [t.value for study in studies for t in _in(study, *_FINISHED)]
             check_kind(found, RATE.or_null().listed(), "accuracy")
             return found
@@ -159,79 +156,18 @@ def accuracies(path: Path) -> list[float | None]:
             backend.engine.dispose()
 
 
-def _check(study: Study, dimensions: Mapping[str, Option], check: Callable[[FrozenTrial], object]) -> None:
-    """Raise ValueError for a trial that was not made by this search, or has changed since; warn where that is unknown.
-
-    Trials that are not finished are checked, too: the sampler and the repetitions take their values.
-    """
-    known = {name: distribution(dimension) for name, dimension in dimensions.items()}
-    for trial in study.get_trials(deepcopy=False):
-        fixed = trial.system_attrs.get("fixed_params", {})  # of a repetition
-        for name, value in [*fixed.items(), *trial.params.items()]:
-            if name not in known or trial.distributions.get(name, known[name]) != known[name]:
-                raise ValueError(f"trial {trial.number} has {shown(name)}, which is not searched")
-            bounds, tried = dimensions[name].bounds, dimensions[name].tried
-            if not (bounds[0] <= value <= bounds[1] if bounds else value in tried):
-                raise ValueError(f"trial {trial.number} has {name}={shown(value)}, which is not searched")
-        if trial.state in _FINISHED:
-            if trial.params.keys() != known.keys():
-                raise ValueError(f"trial {trial.number} has no {min(known.keys() - trial.params.keys())}")
-            check(trial)
-    if unsealed := _verify(study):
-        numbers = ", ".join(map(str, unsealed))
-        warnings.warn(
-            f"the study {study.study_name} has trials without a checksum, as older versions made them, which are used "
-            f"unverified: {numbers}",
-            stacklevel=3,
-        )
-
-
-def _verify(study: Study) -> list[int]:
-    """Return the numbers of the finished trials that have no digest; ValueError if one does not fit, or trials lack."""
-    trials = study.get_trials(deepcopy=False)
-    if [trial.number for trial in trials] != list(range(len(trials))):
-        raise ValueError(f"the study {study.study_name} has lost trials")
-    if study.directions != [optuna.study.StudyDirection.MAXIMIZE]:
-        raise ValueError(f"the study {study.study_name} has another direction")
-    unsealed = []
-    for trial in trials:
-        if trial.state in _FINISHED:
-            seal = trial.user_attrs.get(_SEAL)
-            if seal is None:
-                unsealed.append(trial.number)
-            elif seal != _digest(study, trial, trial.state, trial.value):
-                raise ValueError(f"trial {trial.number} does not have the SHA-256 that was written with it")
-    return unsealed
-
-
-def _digest(study: Study, trial: FrozenTrial, state: TrialState, value: float | None) -> str:
-    """Return the SHA-256 of what a trial says when it ends in a state with a value."""
-    attributes = {name: of for name, of in trial.user_attrs.items() if name != _SEAL}
-    # Plus 0.0, as SQLite keeps no -0.0.
-    reports = sorted((step, x + 0.0) for step, x in trial.intermediate_values.items())
-    ended = [study.study_name, trial.number, state.name, None if value is None else value + 0.0]
-    everything = [*ended, trial.params, reports, attributes]
-    return sha256(json.dumps(everything, sort_keys=True).encode())
-
-
 def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
     """Give a sign of life for each trial that was begun long ago, once, in case its worker was killed before its first.
 
     A trial without any would never be taken for killed, and everybody would wait for it for ever.
     """
     study_id = backend.get_study_id_from_name(study.study_name)
-    # Without a time zone, as Optuna writes times.
-    long_ago = datetime.now() - timedelta(seconds=GRACE)
+    long_ago = datetime.now() - timedelta(seconds=GRACE)  # without a time zone, as Optuna writes times
     for trial in _in(study, TrialState.RUNNING):
         if trial.datetime_start and trial.datetime_start < long_ago and _WATCHED not in trial.system_attrs:
             trial_id = backend.get_trial_id_from_study_id_trial_number(study_id, trial.number)
             backend.set_trial_system_attr(trial_id, _WATCHED, value=True)
             backend.record_heartbeat(trial_id)
-
-
-def _combinations(dimensions: Mapping[str, Option]) -> int:
-    """Return how many combinations of choices there are."""
-    return math.prod(len(dimension.tried) for dimension in dimensions.values())
 
 
 def distribution(dimension: Option) -> BaseDistribution:
@@ -381,12 +317,7 @@ def _run_one(
             raise optuna.TrialPruned from None
         finally:
             trial.set_user_attr("figures", latest)
-            # Before Optuna ends the trial, and with what it will say then: a finished one cannot be changed.
-            said = study.trials[trial.number]
-            state = TrialState.PRUNED if value is None else TrialState.COMPLETE
-            if value is None and said.last_step is not None:
-                value = said.intermediate_values[said.last_step]
-            trial.set_user_attr(_SEAL, _digest(study, said, state, value))
+            seal(study, trial, value)
 
     try:
         study.optimize(wrapped, n_trials=1, catch=(SurplusError,))
@@ -454,7 +385,7 @@ def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
             with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         with _damage(storage):
-            _check_pages(url)
+            check_pages(url, _BUSY)
     text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
     for attempt in range(ATTEMPTS):
         try:
@@ -478,20 +409,6 @@ def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
     finally:
         backend.remove_session()
         backend.engine.dispose()
-
-
-def _check_pages(url: sqlalchemy.URL) -> None:
-    """Raise ValueError for an SQLite file whose pages or references are damaged."""
-    engine = sqlalchemy.create_engine(url, connect_args={"timeout": _BUSY})
-    try:
-        with engine.connect() as connection:
-            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-            if found != "ok":
-                raise ValueError(str(found).splitlines()[-1])
-            if (lost := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
-                raise ValueError(f"{lost[0]} refers to what is not there")
-    finally:
-        engine.dispose()
 
 
 @contextmanager
