@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from adelic import AdelicError, benchmark, training
+from adelic.benchmark.files import write_result
 from adelic.data.sources import TableData
 from adelic.training.dimensions import Search
 from adelic.training.folders.listing import list_runs
@@ -63,7 +64,7 @@ def labels(case: Case) -> None:
             check_error(error)
             case.counts["refused"] += 1
             continue
-        benchmark.files.write_result(runs.parent / "results", config, trained[-1])
+        write_result(runs.parent / "results", config, trained[-1])
     told = {str(result.configuration) for result in trained}
     assert {str(run.result and run.result.configuration) for run in list_runs(runs)} == told, "a run is not listed"
     assert len(benchmark.with_finished_runs([], runs)) == len(trained), "a run is not reported"
