@@ -314,12 +314,13 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
+        is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
+        if not is_large and len(str(value)) <= integers.SHORT:
+            return value.as_integer_ratio()
         sign, digits, exponent = value.as_tuple()
         # Long by its exponent it would fill the memory; long because its digits are written out, it may be read.
-        if value and min(abs(value.adjusted()), abs(int(exponent))) > _MAX_EXPONENT:
+        if is_large and abs(int(exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
-        if len(digits) <= integers.SHORT:
-            return value.as_integer_ratio()
         return _scaled(_parse_integer("".join(map(str, digits))) * (-1 if sign else 1), int(exponent))
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
