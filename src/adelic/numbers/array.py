@@ -22,8 +22,8 @@ from adelic.numbers.hensel import Residue
 from adelic.numbers.local.array import PadicArray
 from adelic.numbers.places import finite, windows
 from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces, OperationError
-from adelic.numbers.places.shape import NumberArray, common_shape, read_only
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.places.shape import NumberArray, OperationError, common_shape, read_only
 from adelic.numbers.places.threshold import are_many
 from adelic.numbers.window import Window
 

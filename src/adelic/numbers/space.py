@@ -250,7 +250,7 @@ class AdeleSpace:
             return values
         _check_threads(threads)
         numbers = rationals.read(values, floats=floats)
-        places = finite.encoded(numbers, self.window, threads=threads)
+        places = windows.encoded(numbers, self.window, threads=threads)
         real_place = real.encode(numbers, self._is_inside)
         errors = rationals.approximation_errors(values, numbers, floats=floats)
         return AdeleArray(self, real_place.reshape(numbers.shape), places, errors)

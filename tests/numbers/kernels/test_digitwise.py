@@ -13,7 +13,8 @@ from adelic.errors import PrecisionError
 from adelic.numbers import hensel, rationals
 from adelic.numbers.kernels import digitwise
 from adelic.numbers.places import finite, threshold, windows
-from adelic.numbers.places.finite import FinitePlaces, OperationError
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.places.shape import OperationError
 from adelic.numbers.window import Window
 
 # One window a digit dtype, each up to the limit precision · p² < 2^62, and the defaults.
@@ -80,8 +81,8 @@ def test_arithmetic(window, seed, largest, size):
     assert_equal_outcomes(*both_ways(lambda: finite.negate(x, window)))
     for operation in (finite.add, finite.multiply, finite.divide):
         assert_equal_outcomes(*both_ways(lambda operation=operation: operation(x, y, window)))
-    for k in (1, 2, 3, 6):
-        assert_equal_outcomes(*both_ways(lambda k=k: windows.power(x, k, window)))
+    k = int(rng.integers(1, 7))
+    assert_equal_outcomes(*both_ways(lambda: windows.power(x, k, window)))
 
 
 @settings(max_examples=30)

@@ -13,8 +13,8 @@ from adelic.numbers.describe import at_position, shortened
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import FunctionError, UndefinedError
 from adelic.numbers.places import finite, windows
-from adelic.numbers.places.finite import FinitePlaces, OperationError
-from adelic.numbers.places.shape import NumberArray, common_shape, read_only
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.places.shape import NumberArray, OperationError, common_shape, read_only
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
 _SHOWN = 8
@@ -298,7 +298,7 @@ class PadicArray(NumberArray):
         """Return another operand as an array of the same window."""
         if not isinstance(other, PadicArray):
             numbers = rationals.read(other, floats=floats)
-            return PadicArray(self._window, finite.encoded(numbers, self._window))
+            return PadicArray(self._window, windows.encoded(numbers, self._window))
         if other.p != self.p:
             raise SpaceError(
                 f"numbers of Q_{self.p} and Q_{other.p} do not mix: {_describe(self._window)} and "
@@ -401,7 +401,7 @@ def padic(
     numbers = rationals.read(values, floats=floats)
     if fractional_digits is None:
         window = window._replace(fractional_digits=windows.needed_digits(numbers, window))
-    return PadicArray(window, finite.encoded(numbers, window))
+    return PadicArray(window, windows.encoded(numbers, window))
 
 
 def _made(operation: Callable[[], FinitePlaces], window: Window, shape: tuple[int, ...]) -> PadicArray:

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import AdelicError, PrecisionError
+from adelic.errors import PrecisionError
 from adelic.numbers import hensel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import columns, real
+from adelic.numbers.places.shape import OperationError
 from adelic.numbers.places.threshold import are_many
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
@@ -85,13 +86,6 @@ def kernels() -> ModuleType:
     from adelic.numbers.kernels import digitwise as compiled
 
     return compiled
-
-
-def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
-    """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
-    digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
-    encode(rationals, window, digits, threads=threads)
-    return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
 
 
 def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threads: int = 1) -> None:
@@ -188,7 +182,7 @@ def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any])
     if found := columns.encode(rationals, window, out):
         i, j = found
         error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
-        raise _encoding_error(rationals, window, i, j, error)
+        raise encoding_error(rationals, window, i, j, error)
 
 
 def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:
@@ -201,7 +195,7 @@ def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], ch
     i, j, code = kernels().encode(n, m, primes, _counts(window), window.fractional_digits, part)
     if code:
         hensel_error = BelowWindowError(valuation(int(m[i]), window.primes[j]))
-        raise _encoding_error(rationals, window, int(chosen[i]), j, hensel_error)
+        raise encoding_error(rationals, window, int(chosen[i]), j, hensel_error)
     out[chosen] = part
 
 
@@ -213,11 +207,12 @@ def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> 
             try:
                 x = hensel.residue(n, m, p, precision, window.fractional_digits)
             except BelowWindowError as error:
-                raise _encoding_error(rationals, window, i, j, error) from None
+                raise encoding_error(rationals, window, i, j, error) from None
             out[i, j] = hensel.to_digits(x.value, p, columns)[::-1]
 
 
-def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
+def encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
+    """Return what is said of number i, which has digits below the window at prime j."""
     position = np.unravel_index(i, r.shape)
     m = int(r.denominators[i])
     is_decimal = m == prod(p ** valuation(m, p) for p in (2, 5))
@@ -420,19 +415,3 @@ def _apply(
         digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
     assert not code, "kernel and reference disagree"
     return FinitePlaces(digits, known)
-
-
-class OperationError(AdelicError, ArithmeticError):
-    """An operation failed at one number and prime; `AdeleArray` rewords it with the position of the number."""
-
-    def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
-        noun = {"multiply": "product", "divide": "quotient", "power": "power", "move": "number"}[name]
-        if isinstance(cause, BelowWindowError):
-            text = (
-                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
-                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it: with_window changes it"
-            )
-        else:
-            text = f"has no known {p}-adic digit at precision={precision}; more known digits would keep some"
-        super().__init__(f"the {noun} {text}")
-        self.noun, self.index, self.text = noun, index, text

@@ -9,13 +9,30 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.errors import AdelicError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
+from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
 """What is raised where an operand is no number, or none that the space or window holds."""
+
+
+class OperationError(AdelicError, ArithmeticError):
+    """An operation failed at one number and prime; arrays reword it with the position of the number."""
+
+    def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
+        noun = {"multiply": "product", "divide": "quotient", "power": "power", "move": "number"}[name]
+        if isinstance(cause, BelowWindowError):
+            text = (
+                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
+                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it: with_window changes it"
+            )
+        else:
+            text = f"has no known {p}-adic digit at precision={precision}; more known digits would keep some"
+        super().__init__(f"the {noun} {text}")
+        self.noun, self.index, self.text = noun, index, text
 
 
 class NumberArray(ABC):

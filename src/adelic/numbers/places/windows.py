@@ -13,18 +13,27 @@ from adelic.numbers.places.finite import (
     Digits,
     FinitePlaces,
     Known,
-    OperationError,
     all_known,
-    encoded,
+    digit_dtype,
+    encode,
+    encoding_error,
     is_all_known,
     multiply,
     valuations,
 )
+from adelic.numbers.places.shape import OperationError
 from adelic.numbers.primes import largest_valuation, valuation
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import Window
 
 T = TypeVar("T")
+
+
+def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
+    """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
+    digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
+    encode(rationals, window, digits, threads=threads)
+    return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
 
 
 def exact_window(window: Window, denominators: int, numerators: int) -> Window:
@@ -39,18 +48,23 @@ def exact_window(window: Window, denominators: int, numerators: int) -> Window:
 def exact(rationals: Rationals, window: Window, *, relative: bool) -> FinitePlaces:
     """Return the coordinates of rationals as one operation takes them without a loss, in a window of their own.
 
-    `relative` says that the operation is a quotient. A number so far below the window that no result is in it is a
+    `relative` says that the operation is a quotient. A number so far below the window that no product is in it is a
     PrecisionError.
     """
-    most = window.precision
-    e = min(max(largest_valuation(rationals.denominators, p) for p in window.primes), most)
-    more = max(largest_valuation(rationals.numerators, p) for p in window.primes) if relative else 0
-    own = exact_window(window, e, min(more, most + 64))  # 2^64 is more than int64 holds
-    try:
-        return replace(encoded(rationals, own), fractional_digits=e)
-    except PrecisionError:
-        encoded(rationals, window)  # names its fractional digits
-        raise
+    most = window.precision + 64  # beyond int64, and further than any result reaches
+    e, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
+    if e > most:
+        raise encoding_error(rationals, window, _first(rationals, p, e), window.primes.index(p), BelowWindowError(e))
+    more = 0
+    if relative:
+        more = min(max(largest_valuation(rationals.numerators, p) for p in window.primes), most)
+        more = more if rationals.numerators.all() else max(more, window.precision)  # 0/x is 0, whatever divides x
+    return replace(encoded(rationals, exact_window(window, e, more)), fractional_digits=e)
+
+
+def _first(rationals: Rationals, p: int, e: int) -> int:
+    """Return the index of the first number whose denominator p^e divides."""
+    return next(i for i, m in enumerate(rationals.denominators.tolist()) if m % p**e == 0)
 
 
 def needed_digits(rationals: Rationals, window: Window) -> int:
@@ -63,11 +77,11 @@ def needed_digits(rationals: Rationals, window: Window) -> int:
     needed, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
     least = min(window.precisions)
     if needed >= least:
-        first = next(i for i, m in enumerate(rationals.denominators.tolist()) if valuation(m, p) == needed)
         at = "" if window.is_uniform else f" at the prime {window.primes[window.precisions.index(least)]}"
+        number = describe(rationals.fraction(_first(rationals, p, needed)))
         raise PrecisionError(
-            f"{describe(rationals.fraction(first))} needs {needed} digit{'s' * (needed != 1)} after the point, which "
-            f"precision={least}{at} does not hold; precision={needed + 1} would"
+            f"{number} needs {needed} digit{'s' * (needed != 1)} after the point, which precision={least}{at} does not "
+            f"hold; precision={needed + 1} would"
         )
     return needed
 
