@@ -264,7 +264,54 @@ def training_throughput(results: dict[str, Any]) -> str:
         cells = [f"{rates['stock']:,.0f}"]
         cells += [text for side in found for text in (f"{rates[side]:,.0f}", f"{found[side]:.1f}")]
         rows.append([str(entry["length"]), *cells])
-    return table(["length", "stock, tokens/s", "float32", "ratio", "bfloat16", "ratio"], rows)
+    head = [word for side in results["entries"][0]["ratios"] for word in (side, "ratio")]
+    return table(["length", "stock, tokens/s", *head], rows)
+
+
+def training_throughput_avx2(results: dict[str, Any]) -> str:
+    """Return the same without AVX-512, and the ratio that ours would have if nothing but products took time."""
+    rates = json.loads((RESULTS / "training_products_avx2.json").read_text(encoding="utf-8"))["gigaflops"]
+    head, _, *lines = training_throughput(results).splitlines()
+    rows = []
+    for line, entry in zip(lines, results["entries"], strict=True):
+        most = results["threads"] / products_seconds(rates, entry["length"])
+        rows.append(
+            [
+                *(cell.strip() for cell in line.strip("|").split("|")),
+                f"{most / entry['tokens_per_second']['stock']:.1f}",
+            ]
+        )
+    return table([*(cell.strip() for cell in head.strip("|").split("|")), "if products alone took time"], rows)
+
+
+def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
+    """Return the seconds a token, on one core, of the products of our step, forwards and backwards.
+
+    Args:
+        rates: 10^9 operations a second, by layer; `ours` counts.
+        length: numbers in a row. In the last of six layers [CLS] alone is read: of the others, keys and values are.
+
+    >>> rates = {name: {"ours": 1.0} for name in importlib.import_module("training").LAYERS}
+    >>> round(products_seconds(rates, 1_000_000) * 1e9 / (6 * 128**2 * (5 * 12 + 2)), 3)
+    1.0
+    """
+    layers = importlib.import_module("training").LAYERS
+    whole = {name: 6 * n * m / rates[name]["ours"] / 1e9 for name, (n, m) in layers.items()}
+    first, *others = whole.values()
+    return 5 * sum(whole.values()) + 2 / 3 * first + (first / 3 + sum(others)) / (length + 1)
+
+
+def training_products(results: dict[str, Any]) -> str:
+    """Return the speed of a layer's products, torch's and ours.
+
+    >>> print(training_products({"gigaflops": {"inner layer": {"torch": 50.0, "ours": 100.0}}}).splitlines()[-1])
+    | inner layer | 50 | 100 | 2.00 |
+    """
+    rows = [
+        [layer, f"{rates['torch']:.0f}", f"{rates['ours']:.0f}", f"{rates['ours'] / rates['torch']:.2f}"]
+        for layer, rates in results["gigaflops"].items()
+    ]
+    return table(["float32, 10^9 operations a second on a core", "torch's own", "ours", "ratio"], rows)
 
 
 def training_embedding(results: dict[str, Any]) -> str:
@@ -388,6 +435,9 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "decode": decode,
     "big_integers": big_integers,
     "training_throughput": training_throughput,
+    "training_throughput_avx2": training_throughput_avx2,
+    "training_products": training_products,
+    "training_products_avx2": training_products,
     "training_embedding": training_embedding,
     "training_accuracy_paper": training_accuracy,
     "training_accuracy_quick": training_accuracy,

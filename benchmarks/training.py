@@ -18,6 +18,7 @@ parts:
   accuracy   test accuracy on mheight-8 and schubert-4, of the stock loop and of ours; run folders are kept, and a run
              that is done is read. The stock loop has the allocator's settings here, which change its time alone
   setup      seconds from a loaded data set to the first step: encoding, model, trainer
+  products   float32 operations a second, on one core, of a linear layer's forward and backward pass, torch's and ours
 """
 
 import argparse
@@ -43,6 +44,7 @@ from adelic import acd, training
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.nn.backend import PRECISIONS, is_quick
+from adelic.nn.bodies.encoder import Affine, project
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
@@ -50,6 +52,7 @@ from adelic.training.network.compiling import SWITCH as COMPILE
 from adelic.training.network.compiling import is_wanted
 from adelic.training.network.fitting import build_model
 from adelic.training.network.loop import Split, Trainer
+from adelic.training.network.workers import TOKENS
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import OneClass, make_objective
 
@@ -57,6 +60,13 @@ SIDES = ("stock", "float32", "bfloat16")
 ROWS = ("mheight-8", "schubert-4")
 DROPOUT = 0.1  # the paper's
 N_NUMBERS, N_CLASSES = 24, 5
+LAYERS = {
+    "queries, keys and values": (128, 384),
+    "attention's result": (128, 128),
+    "inner layer": (128, 512),
+    "feed-forward's result": (512, 128),
+}
+"""The linear layers of the paper's network: inputs and outputs."""
 MOST_TOKENS = 100_000  # a step's, for both sides: with more the stock loop needs more than 16 GB
 CPU = torch.device("cpu")
 Results = dict[str, Any]
@@ -119,8 +129,20 @@ class StockLoop:
 
 def main() -> None:
     """Measure the chosen parts and bring the files of results up to date, or print the tables."""
-    parts = {"throughput": throughput, "embedding": embedding, "accuracy": accuracy, "setup": setup}
-    workers = {"steps": worker_steps, "embedding": worker_embedding, "accuracy": worker_accuracy, "setup": worker_setup}
+    parts = {
+        "throughput": throughput,
+        "embedding": embedding,
+        "accuracy": accuracy,
+        "setup": setup,
+        "products": products,
+    }
+    workers = {
+        "steps": worker_steps,
+        "embedding": worker_embedding,
+        "accuracy": worker_accuracy,
+        "setup": worker_setup,
+        "products": worker_products,
+    }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "parts", nargs="*", metavar="part", choices=[*parts, []], help="default: throughput; with --full all"
@@ -137,6 +159,7 @@ def main() -> None:
     parser.add_argument(
         "--sides", nargs="+", choices=SIDES, help="of `throughput` (default: all, bfloat16 if there are instructions)"
     )
+    parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
     parser.add_argument("--seeds", type=int, help="runs a side of `accuracy` (default: 1; with --full 5)")
     parser.add_argument("--epochs", type=int, help="of `accuracy` (default: 1; with --full the recipe's)")
     parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
@@ -158,15 +181,15 @@ def main() -> None:
         for option, value in (many if chosen.full else few).items():
             if getattr(chosen, option) is None:
                 setattr(chosen, option, value)
-        instructions = torch.backends.cpu.get_cpu_capability()
+        common.restrict_instructions(chosen.instructions)  # of the processes that measure
+        known, *_ = common.instructions().split()
         for part in chosen.parts or (parts if chosen.full else ["throughput"]):
-            about = {"threads": torch.get_num_threads(), "instructions": instructions}
-            results = about | {"repetitions": chosen.repetitions, **parts[part](chosen)}
+            results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
             name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
             if part == "embedding" and chosen.device != "cpu":
                 name += f"_{torch.device(chosen.device).type}"
-            elif instructions != "AVX512":
-                name += f"_{instructions.lower()}"
+            elif known != "AVX-512":
+                name += f"_{known.lower()}"
             path = common.output(chosen) / f"{name}.json"
             common.write(path, "training.py", ("torch", "numpy", "numba"), results)
             say(f"written to {path}")
@@ -197,7 +220,7 @@ def throughput(chosen: argparse.Namespace) -> Results:
         batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
         tokens = batch_size * (length + 1)
         n_steps = max(1, math.ceil(chosen.tokens / tokens))
-        sides = chosen.sides or [s for s in SIDES if s == "stock" or is_quick(s, CPU)]
+        sides = chosen.sides or [s for s in SIDES if s == "stock" or (is_quick(s, CPU) and not chosen.instructions)]
         seconds: common.Seconds = {side: [] for side in sides}
         for repetition in range(chosen.repetitions):
             for side in sides:
@@ -280,6 +303,17 @@ def setup(chosen: argparse.Namespace) -> Results:
         entries.append({"row": row, "median_seconds": statistics.median(seconds), "seconds": seconds})
         say(f"{row}: set-up {entries[-1]['median_seconds']:.3f} s")
     return {"target": 1, "met": all(entry["median_seconds"] < 1 for entry in entries), "entries": entries}
+
+
+def products(chosen: argparse.Namespace) -> Results:
+    """Measure the products of a layer, which take most of a step."""
+    say(f"{len(LAYERS)} linear layers, one core")
+    seconds = in_a_process("products", settings=True, repetitions=10 * chosen.repetitions)
+    rates = {
+        layer: {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
+        for (layer, shape), found in zip(LAYERS.items(), map(common.medians, seconds), strict=True)
+    }
+    return {"tokens": TOKENS, "gigaflops": rates, "seconds": seconds}
 
 
 def interval(values: list[float]) -> tuple[float, float]:
@@ -390,6 +424,25 @@ def stock_accuracy(config: training.Experiment) -> Results:
         if score > best[0]:
             best = (score, loop.figures(*test)[0])
     return {"accuracy": best[1], "seconds": time.perf_counter() - start}
+
+
+def worker_products(repetitions: int) -> list[common.Seconds]:
+    """Return the processor's seconds of forward and backward passes of each layer, torch's and ours in turn."""
+    torch.set_num_threads(1)
+    found = []
+    for n, m in LAYERS.values():
+        x, weight, bias = (torch.randn(shape, requires_grad=True) for shape in ((TOKENS, n), (m, n), (m,)))
+        grad = torch.randn(TOKENS, m)
+        sides = {
+            "torch": lambda x=x, w=weight, b=bias: functional.linear(x, w, b),
+            "ours": lambda x=x, w=weight, b=bias: project(x, Affine(w, b), torch.float32),
+        }
+        passes = {
+            side: lambda f=f, given=(x, weight, bias), g=grad: torch.autograd.grad(f(), given, g)
+            for side, f in sides.items()
+        }
+        found.append(common.interleaved(passes, repetitions, time.thread_time))
+    return found
 
 
 def worker_setup(row: str) -> float:

@@ -1,15 +1,18 @@
 """The script that measures training: what it writes, and that a process of its own measures."""
 
 import json
+import statistics
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from adelic import acd
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "training"
+PARTS = ("throughput", "embedding", "accuracy", "setup", "products")
 
 
 @pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
@@ -22,7 +25,7 @@ def test_throughput(script, monkeypatch, tmp_path, capsys):
         return {"steps": script.worker_steps}[name](**arguments)
 
     monkeypatch.setattr(script, "in_a_process", here)
-    monkeypatch.setattr(script.torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(script.common, "instructions", lambda: "AVX-512")
     options = ["--lengths", "3", "--tokens", "20", "--batch-size", "4", "--repetitions", "1", "--output", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", ["training.py", "throughput", *options, "--sides", *script.SIDES])
     script.main()
@@ -46,27 +49,41 @@ def test_lengths_of_the_papers_rows(script):
 def test_sizes_where_none_are_given(script, monkeypatch, tmp_path, full):
     """Each part has its own as they were, and a minute's without --full; the instruction set is told."""
     seen = {}
-    for part in ("throughput", "embedding", "accuracy", "setup"):
+    for part in PARTS:
         monkeypatch.setattr(script, part, lambda chosen, part=part: seen.update({part: chosen}) or {})
-    monkeypatch.setattr(script.torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    monkeypatch.setattr(script.common, "instructions", lambda: "AVX2 (restricted)")
     monkeypatch.setattr(sys, "argv", ["training.py", "--output", str(tmp_path), *["--full"] * full])
     script.main()
-    assert list(seen) == (["throughput", "embedding", "accuracy", "setup"] if full else ["throughput"])
+    assert list(seen) == ([*PARTS] if full else ["throughput"])
     assert seen["throughput"].repetitions == (5 if full else 2)
-    assert json.loads((tmp_path / "training_throughput_avx2.json").read_text())["instructions"] == "AVX2"
+    assert "AVX2" in json.loads((tmp_path / "training_throughput_avx2.json").read_text(encoding="utf-8"))["machine"]
 
 
-@pytest.mark.parametrize("part", ["embedding", "accuracy", "setup"])
+@pytest.mark.parametrize("part", PARTS[1:4])
 def test_other_parts(script, monkeypatch, tmp_path, capsys, part):
     """With stand-ins for what a process would measure."""
     figures = {"embedding": {"adelic": [1.0, 2.0, 2.0], "learned": [1.0, 1.0, 1.0]}, "setup": 0.5}
     figures["accuracy"] = {"accuracy": 0.5, "seconds": 1.0}
     monkeypatch.setattr(script, "in_a_process", lambda name, **_: figures[name])
+    monkeypatch.setattr(script.common, "instructions", lambda: "AVX-512")
     monkeypatch.setattr(sys, "argv", ["training.py", part, "--output", str(tmp_path)])
     script.main()
     assert capsys.readouterr().err.count("\n") >= 3
     (path,) = tmp_path.glob(f"training_{part}*.json")
     assert json.loads(path.read_text(encoding="utf-8"))["entries"]
+
+
+def test_products(script, monkeypatch, tmp_path):
+    monkeypatch.setattr(script, "TOKENS", 8)
+    monkeypatch.setattr(script, "in_a_process", lambda name, *, settings, **given: script.worker_products(**given))
+    monkeypatch.setattr(torch, "set_num_threads", lambda n: None)
+    monkeypatch.setattr(script.common, "instructions", lambda: "AVX-512")
+    monkeypatch.setattr(sys, "argv", ["training.py", "products", "--repetitions", "1", "--output", str(tmp_path)])
+    script.main()
+    found = json.loads((tmp_path / "training_products.json").read_text(encoding="utf-8"))
+    assert list(found["gigaflops"]) == list(script.LAYERS)
+    rate, seconds = found["gigaflops"]["inner layer"]["ours"], found["seconds"][2]["ours"]
+    assert rate == pytest.approx(6 * 8 * 128 * 512 / statistics.median(seconds) / 1e9)
 
 
 @pytest.mark.long
