@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adelic import AdelicError, acd, benchmark, training
+from adelic.benchmark.files import write_result
 from adelic.training.folders.listing import list_runs
 from adelic.training.signals import Stopped
 from targets.case import Case, check_error
@@ -64,10 +65,10 @@ def _prepare(folder: Path) -> None:
     assert not (folder / "stopped" / "DONE").exists()
     finished = training.read_result(folder / "finished")
     assert finished is not None
-    benchmark.files.write_result(folder / "results", _config(), finished)
+    write_result(folder / "results", _config(), finished)
     seed = finished.seed + 1
     another = replace(finished, seed=seed, configuration=finished.configuration | {"seed": seed})
-    benchmark.files.write_result(folder / "results", _config(), another)
+    write_result(folder / "results", _config(), another)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Primes and valuations."""
 
 from itertools import chain, islice
-from math import isqrt, log
+from math import gcd, isqrt, log
 from operator import index
 from typing import Any
 
@@ -134,6 +134,22 @@ def largest_valuation(numbers: NDArray[Any], p: int) -> int:
     while p < 2**63 and len(rest := rest[rest % p == 0] // p):  # NumPy refuses other p, which divide none of them
         k += 1
     return k
+
+
+def decimal(numerator: int, power: int) -> tuple[int, int]:
+    """Return numerator · 10^power in lowest terms; of long numbers, by their valuations at 2 and 5.
+
+    >>> decimal(1250, -4), decimal(-7, 2)
+    ((1, 8), (-700, 1))
+    """
+    if power >= 0 or not numerator:
+        return numerator * 10 ** max(power, 0), 1
+    if numerator.bit_length() <= 4 * integers.SHORT:
+        denominator = 10**-power
+        divisor = gcd(numerator, denominator)
+        return numerator // divisor, denominator // divisor
+    twos, fives = (min(valuation(numerator, p), -power) for p in (2, 5))
+    return numerator // (2**twos * 5**fives), 2 ** (-power - twos) * 5 ** (-power - fives)
 
 
 def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:

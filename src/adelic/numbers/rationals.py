@@ -23,6 +23,7 @@ from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe, shortened
 from adelic.numbers.places.threshold import GCD, are_for_numpy, are_many
+from adelic.numbers.primes import decimal
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -321,7 +322,7 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         # Long by its exponent it would fill the memory; long because its digits are written out, it may be read.
         if is_large and abs(int(exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
-        return _scaled(_parse_integer("".join(map(str, digits))) * (-1 if sign else 1), int(exponent))
+        return decimal(_parse_integer("".join(map(str, digits))) * (-1 if sign else 1), int(exponent))
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
             raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
@@ -372,12 +373,7 @@ def _parse_text(text: str) -> tuple[int, int]:
     power = int(size or 0) * (-1 if (exponent or "").startswith("-") else 1) - len(decimals)
     if denominator:
         return _parse_pair(numerator, _parse_integer(denominator))
-    return _scaled(numerator, power)
-
-
-def _scaled(numerator: int, power: int) -> tuple[int, int]:
-    """Return numerator · 10^power in lowest terms."""
-    return _parse_pair(numerator * 10 ** max(power, 0), 10 ** max(-power, 0))
+    return decimal(numerator, power)
 
 
 def _parse_integer(digits: str) -> int:
