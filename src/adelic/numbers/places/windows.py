@@ -9,18 +9,8 @@ import numpy as np
 from adelic.errors import PrecisionError
 from adelic.numbers.describe import describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError
-from adelic.numbers.places.finite import (
-    Digits,
-    FinitePlaces,
-    Known,
-    all_known,
-    digit_dtype,
-    encode,
-    encoding_error,
-    is_all_known,
-    multiply,
-    valuations,
-)
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import Digits, FinitePlaces, Known
 from adelic.numbers.places.shape import OperationError
 from adelic.numbers.primes import largest_valuation, valuation
 from adelic.numbers.rationals import Rationals
@@ -31,9 +21,11 @@ T = TypeVar("T")
 
 def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
     """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
-    digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
-    encode(rationals, window, digits, threads=threads)
-    return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
+    digits = np.empty(
+        (len(rationals.numerators), len(window.primes), window.precision), finite.digit_dtype(window.primes)
+    )
+    finite.encode(rationals, window, digits, threads=threads)
+    return FinitePlaces(digits, finite.all_known(window, len(digits))).reshape(rationals.shape)
 
 
 def exact_window(window: Window, denominators: int, numerators: int) -> Window:
@@ -54,7 +46,9 @@ def exact(rationals: Rationals, window: Window, *, relative: bool) -> FinitePlac
     most = window.precision + 64  # beyond int64, and further than any result reaches
     e, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
     if e > most:
-        raise encoding_error(rationals, window, _first(rationals, p, e), window.primes.index(p), BelowWindowError(e))
+        raise finite.encoding_error(
+            rationals, window, _first(rationals, p, e), window.primes.index(p), BelowWindowError(e)
+        )
     more = 0
     if relative:
         more = min(max(largest_valuation(rationals.numerators, p) for p in window.primes), most)
@@ -94,9 +88,9 @@ def power(x: FinitePlaces, k: int, window: Window) -> FinitePlaces:
     that is below the window, or without a known digit, is an OperationError.
     """
     f, precisions = window.fractional_digits, np.array(window.precisions)
-    if not f and is_all_known(x.known, window):  # then so it is of the power
-        return repeated(x, k, lambda a, b: multiply(a, b, window))
-    lowest = valuations(x, f)
+    if not f and finite.is_all_known(x.known, window):  # then so it is of the power
+        return repeated(x, k, lambda a, b: finite.multiply(a, b, window))
+    lowest = finite.valuations(x, f)
     relative = x.known - f - lowest  # 0 of what may be 0
     gained = np.array([valuation(k, p) for p in window.primes])
     gained = gained + ((relative == 1) & (np.array(window.primes) == 2) & (k % 2 == 0))
@@ -107,8 +101,8 @@ def power(x: FinitePlaces, k: int, window: Window) -> FinitePlaces:
     depth = max(0, -int(lowest.min(initial=0)))
     counts = tuple(int(n) for n in precisions - f + k * depth)
     inner, size = Window(window.primes, counts, 0), len(x.digits)
-    alike = moved(replace(x, known=all_known(window, size)), window, inner._replace(fractional_digits=depth))
-    found = repeated(replace(alike, known=all_known(inner, size)), k, lambda a, b: multiply(a, b, inner))
+    alike = moved(replace(x, known=finite.all_known(window, size)), window, inner._replace(fractional_digits=depth))
+    found = repeated(replace(alike, known=finite.all_known(inner, size)), k, lambda a, b: finite.multiply(a, b, inner))
     found = moved(found, inner._replace(fractional_digits=k * depth), window)
     return FinitePlaces(_shown(found.digits, known), known)
 
@@ -153,6 +147,6 @@ def _shown(digits: Digits, known: Known) -> Digits:
 def _refuse(name: str, x: FinitePlaces, fails: Any, window: Window, other: Window, k: int = 1) -> None:
     """Raise an `OperationError` at the first number and prime where x^k is not in the other window."""
     for i, j in np.argwhere(fails)[:1].tolist():
-        needed = -k * int(valuations(x, window.fractional_digits)[i, j])
+        needed = -k * int(finite.valuations(x, window.fractional_digits)[i, j])
         cause = BelowWindowError(needed) if x.digits[i, j].any() else NothingKnownError()
         raise OperationError(name, i, window.primes[j], cause, other.precisions[j], other)
