@@ -94,8 +94,9 @@ def tune(
     learning-rate=1e-4:1e-3,batch-size=32:64:128.
 
     The study is kept in a file: the same command goes on after Ctrl-C or a kill (a killed trial is repeated), makes
-    more trials when --trials is raised, and shows the study when all are done. Workers that are started with the same
-    command and a --storage that all can reach share the trials.
+    more trials when --trials is raised, and shows the study when all are done. A trial that has changed in the file
+    since it ended, or was damaged, is refused. Workers that are started with the same command and a --storage that all
+    can reach share the trials.
 
     \b
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20
