@@ -233,6 +233,19 @@ def big_integers(results: dict[str, Any]) -> str:
     return table(["seconds", *(f"{size:,} digits" for size in sizes), "exponent"], rows)
 
 
+def local_functions(results: dict[str, Any]) -> str:
+    """Return the microseconds of functions at one place, a number, and how many times another system's they are."""
+    rows = [
+        [
+            e["task"], f"{e['digits']:,}", f"{e['size']:,}", f"{e['seconds']['adelic'] / e['size'] * 1e6:,.3g}",
+            f"{e['seconds'][e['other']] / e['size'] * 1e6:,.3g} ({e['other']})",
+            f"{e['ratio']:.2g}{'' if e['met'] else ' (missed)'}", f"{e['target']:g}",
+        ]
+        for e in results["entries"]
+    ]  # fmt: skip
+    return table(["µs a number", "digits", "numbers", "adelic", "other", "ratio", "target"], rows)
+
+
 def growth(results: dict[str, Any]) -> str:
     """Return the seconds against the number of values."""
     values = results["values"]
@@ -434,6 +447,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_growth_memory": growth_memory,
     "decode": decode,
     "big_integers": big_integers,
+    "local_functions": local_functions,
     "training_throughput": training_throughput,
     "training_throughput_avx2": training_throughput_avx2,
     "training_products": training_products,

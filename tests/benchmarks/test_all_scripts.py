@@ -136,6 +136,7 @@ RUNS = {
     "form_images": form_images,
     "functional": functional,
     "lattice_covers": lattice_covers,
+    "local_functions": lambda *_: (["--digits", "9", "--size", "30", "--repetitions", "1"], "local_functions.json"),
     "number_theory_audits": number_theory_audits,
     "question_rules": question_rules,
     "quiver_sage": quiver_sage,

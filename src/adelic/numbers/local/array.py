@@ -266,8 +266,7 @@ class PadicArray(NumberArray):
             return self
         values, known = self._tried(function, reason)
         digits = np.empty(self._places.digits.shape, dtype=self._places.digits.dtype).reshape(self.size, 1, -1)
-        values = np.broadcast_to(np.asarray(values, dtype=object), known.shape)
-        functions.write_digits(values, self.p, digits[:, 0])
+        functions.write_digits(np.full(known.shape, values, dtype=object), self.p, digits[:, 0])
         return PadicArray(self._window, FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
 
     def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:
