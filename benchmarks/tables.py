@@ -235,15 +235,15 @@ def big_integers(results: dict[str, Any]) -> str:
 
 def local_functions(results: dict[str, Any]) -> str:
     """Return the microseconds of functions at one place, a number, and how many times another system's they are."""
-    rows = [
-        [
-            e["task"], f"{e['digits']:,}", f"{e['size']:,}", f"{e['seconds']['adelic'] / e['size'] * 1e6:,.3g}",
-            f"{e['seconds'][e['other']] / e['size'] * 1e6:,.3g} ({e['other']})",
-            f"{e['ratio']:.2g}{'' if e['met'] else ' (missed)'}", f"{e['target']:g}",
-        ]
-        for e in results["entries"]
-    ]  # fmt: skip
-    return table(["µs a number", "digits", "numbers", "adelic", "other", "ratio", "target"], rows)
+    rows = []
+    for e in results["entries"]:
+        micros = [e["seconds"][name] / e["size"] * 1e6 for name in ("adelic", e["other"])]
+        ours, other = (f"{value:,.{2 if value < 10 else 0}f}" for value in micros)
+        ratio = f"{e['ratio']:.1f}{'' if e['met'] else ' (missed)'}"
+        rows.append([e["task"], f"{e['digits']:,}", f"{e['size']:,}", ours, f"{other} ({e['other']})", ratio])
+    targets = " and ".join(dict.fromkeys(f"{e['target']:g} ({e['other']})" for e in results["entries"]))
+    head = ["µs a number", "digits", "numbers", "adelic", "other", "ratio"]
+    return f"{table(head, rows)}\n\nTargets of the ratio: {targets}."
 
 
 def growth(results: dict[str, Any]) -> str:
