@@ -30,7 +30,7 @@ from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
 from adelic.data.registry import tasks
 from adelic.data.store import Hashed, file_sha256, write_parquet
-from adelic.errors import StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 from adelic.numbers.describe import number_text
 from adelic.storage import files
 from adelic.storage.provenance import versions
@@ -63,9 +63,9 @@ class Format:
 
 
 def _further(dataset: Dataset) -> Mapping[str, Format]:
-    """Return the formats that the task of a data set has beside those of `ENDINGS`."""
+    """Return the formats that the task of a data set has beside those of `ENDINGS`, which none replaces."""
     task = tasks().get(dataset.provenance["task"])
-    return task.formats if task is not None else {}
+    return {} if task is None else {name: task.formats[name] for name in task.formats.keys() - ENDINGS.keys()}
 
 
 def export(
@@ -123,9 +123,15 @@ def write(
     if format not in formats:
         raise UnknownNameError.of("format", format, formats)
     contents = _contents(dataset, format, progress)
-    paths = {folder / name: content for name, content in contents.items()}
-    description = _description(dataset, format, command, contents)
     described = folder / description_file(dataset, format)
+    paths = {folder / name: content for name, content in contents.items()}
+    outside = [path for path in (*paths, described) if not path.resolve().is_relative_to(folder.resolve())]
+    if outside:  # a task is of any package
+        raise ConfigurationError(
+            f"the format {format!r} of {dataset.provenance['task']} would write {outside[0]}, outside the folder; "
+            "mend or uninstall the task's package"
+        )
+    description = _description(dataset, format, command, contents)
     if not (force or _describes_the_same(described, description)):
         raise _exists(described)
     hashes: dict[Path, str] = {}
