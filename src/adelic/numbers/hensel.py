@@ -106,10 +106,7 @@ def residue(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) 
     if e > fractional_digits:
         raise BelowWindowError(e)
     n, m = n * p ** (fractional_digits - e), m // p**e
-    if precision > integers.SHORT:
-        return Residue(integers.divide_modulo(n, m, p, precision), precision)
-    modulus = p**precision
-    return Residue(n % modulus * pow(m, -1, modulus) % modulus, precision)
+    return Residue(integers.divide_modulo(n, m, p, precision), precision)
 
 
 def to_digits(value: int, p: int, precision: int) -> list[int]:
@@ -189,7 +186,8 @@ def multiply(
         raise BelowWindowError(fractional_digits + below - v - w)
     if known <= 0:
         raise NothingKnownError
-    return Residue(x.value * y.value // p**below % p**known, known)
+    long = integers.as_long(x.value, known * p.bit_length())
+    return Residue(int(long * y.value // p**below % p**known), known)
 
 
 def divide(
@@ -216,5 +214,7 @@ def divide(
         raise BelowWindowError(fractional_digits - shift)
     if known <= 0:
         raise NothingKnownError
-    modulus = p**known
-    return Residue(x.value // p**v * pow(y.value // p**w, -1, modulus) * p**shift % modulus if x.value else 0, known)
+    if not x.value:
+        return Residue(0, known)
+    quotient = integers.divide_modulo(x.value // p**v, y.value // p**w, p, known)
+    return Residue(quotient * p**shift % p**known, known)

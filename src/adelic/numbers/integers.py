@@ -166,6 +166,9 @@ def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     >>> divide_modulo(7, 5, 3, 1000) * 5 % 3**1000
     7
     """
+    if precision <= SHORT:
+        modulus = p**precision
+        return n % modulus * pow(m, -1, modulus) % modulus
     integer = long_integer()
     inverse, whole = integer(pow(m, -1, p)), integer(p) ** precision
     divisor = integer(m) % whole
