@@ -168,7 +168,7 @@ def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     """
     if precision <= SHORT:
         modulus = p**precision
-        return n % modulus * pow(m, -1, modulus) % modulus
+        return int(n % modulus * pow(m, -1, modulus) % modulus)
     integer = long_integer()
     inverse, whole = integer(pow(m, -1, p)), integer(p) ** precision
     divisor = integer(m) % whole
