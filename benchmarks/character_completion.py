@@ -1,6 +1,6 @@
 """What is known of a character table whose cells are partly hidden, without a network: its columns are orthogonal.
 
-    python benchmarks/character_completion.py           # n = 12, in seconds
+    python benchmarks/character_completion.py           # n = 8, in seconds
     python benchmarks/character_completion.py --full    # some ten minutes
 
 The rows of the task `characters` are the cells of one square matrix, the character table of S_n, and its columns are
@@ -44,11 +44,11 @@ _STILL = 1e-3
 def main() -> None:
     """Hide cells as the splits do, and more of them, and complete the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="default: 12; with --full 18 20 22")
+    parser.add_argument("--sizes", type=int, nargs="+", help="default: 8; with --full 18 20 22")
     parser.add_argument("--output", type=Path)
     common.add_full(parser, "some ten minutes")
     given = parser.parse_args()
-    sizes = given.sizes or (_SIZES if given.full else (12,))
+    sizes = given.sizes or (_SIZES if given.full else (8,))
     runs: list[dict[str, Any]] = []
     smallest = min(sizes)
     for n in common.each(sizes, "n = {}".format):
