@@ -220,7 +220,7 @@ def throughput(chosen: argparse.Namespace) -> Results:
         batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
         tokens = batch_size * (length + 1)
         n_steps = max(1, math.ceil(chosen.tokens / tokens))
-        sides = chosen.sides or [s for s in SIDES if s == "stock" or (is_quick(s, CPU) and not chosen.instructions)]
+        sides = chosen.sides or [s for s in SIDES if s != "bfloat16" or (is_quick(s, CPU) and not chosen.instructions)]
         seconds: common.Seconds = {side: [] for side in sides}
         for repetition in range(chosen.repetitions):
             for side in sides:

@@ -73,6 +73,19 @@ def test_other_parts(script, monkeypatch, tmp_path, capsys, part):
     assert json.loads(path.read_text(encoding="utf-8"))["entries"]
 
 
+@pytest.mark.parametrize("has_bfloat16", [True, False])
+@pytest.mark.parametrize("restricted", [[], ["--instructions", "avx2"]])
+def test_bfloat16_is_measured_where_there_are_instructions(script, monkeypatch, tmp_path, has_bfloat16, restricted):
+    monkeypatch.setattr(script, "in_a_process", lambda name, **_: 1.0)
+    monkeypatch.setattr(script, "is_quick", lambda compute, _: compute != "bfloat16" or has_bfloat16)
+    monkeypatch.setattr(script.common, "restrict_instructions", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["training.py", "--output", str(tmp_path), *restricted])
+    script.main()
+    (path,) = tmp_path.glob("training_throughput*.json")
+    (entry,) = json.loads(path.read_text(encoding="utf-8"))["entries"]
+    assert list(entry["ratios"]) == ["float32", "bfloat16"][: 1 + (has_bfloat16 and not restricted)]
+
+
 def test_products(script, monkeypatch, tmp_path):
     monkeypatch.setattr(script, "TOKENS", 8)
     monkeypatch.setattr(script, "in_a_process", lambda name, *, settings, **given: script.worker_products(**given))
