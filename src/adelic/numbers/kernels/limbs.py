@@ -84,9 +84,9 @@ def small_remainder(v: Any, modulus: Any, inverse: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def split_integers(v: Array, parts: Array) -> None:
-    """Write of each integer v = h·2^32 + l, int64 (size,), into parts[:, :size]: h, l and v rounded, all float64."""
-    high, low, whole = parts[0], parts[1], parts[2]
+def split_integers(v: Array, parts: Array, first: int) -> None:
+    """Write of each integer v = h·2^32 + l, int64, into three rows from parts[first] on: h, l and v rounded."""
+    high, low, whole = parts[first], parts[first + 1], parts[first + 2]
     for i in range(v.shape[0]):  # processors turn 32 bits into floats, not all of them 64
         high[i], low[i] = np.float64(np.int32(v[i] >> 32)), np.float64(np.uint32(v[i]))
         whole[i] = high[i] * TWO_32 + low[i]
@@ -94,7 +94,7 @@ def split_integers(v: Array, parts: Array) -> None:
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def integer_limbs(x: Array, parts: Array, p: int, limb: int, limbs: Array) -> None:
-    """Write the limbs of integers x, int64 (size,), and a half each, into limbs[:, :size]; parts are those of x."""
+    """Write the limbs of integers x, int64 (size,), and a half each, into limbs[:, :size]; parts as of `encode`."""
     if p == 2:
         for k in range(limbs.shape[0]):
             shift, row = DIGITS * k, limbs[k]
@@ -104,8 +104,7 @@ def integer_limbs(x: Array, parts: Array, p: int, limb: int, limbs: Array) -> No
     # Two limbs at a time take half as many of the long quotients; p^8 < 2^44 is exact in float64.
     limb_float, pair = np.float64(limb), np.float64(limb * limb)
     limb_inverse, pair_inverse = 1.0 / limb_float, 1.0 / pair
-    rest = np.empty(BLOCK, np.float64)
-    high, low, whole = parts[0], parts[1], parts[2]
+    high, low, whole, rest = parts[0], parts[1], parts[2], parts[6]
     row, next_row = limbs[0], limbs[1]
     for i in range(x.shape[0]):
         quotient = np.floor(whole[i] * pair_inverse)  # off by one at most
@@ -153,27 +152,25 @@ def binary_limbs(x: Array, m: Array, limbs: Array, flags: Array) -> None:
 
 # Fused or not, the digits are the same: products and sums are exact but for those that are rounded to integers.
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def rational_limbs(
-    x_parts: Array, m_parts: Array, p: int, limb: int, inverses: Array, limbs: Array, flags: Array
-) -> None:
+def rational_limbs(parts: Array, p: int, limb: int, inverses: Array, limbs: Array, flags: Array) -> None:
     """Write the limbs of x / m at an odd p into limbs[:, :size]; flag the numbers whose m is divisible by p."""
     size = flags.shape[0]
     modulus, square = np.float64(limb), np.float64(p * p)
     per_limb, per_square, high_unit = 1.0 / modulus, 1.0 / square, np.float64(2**32 % limb)
-    high, low = x_parts[0, :BLOCK].copy(), x_parts[1, :BLOCK].copy()
-    m_high, m_low = m_parts[0], m_parts[1]
-    rest, inverse, index = np.empty(BLOCK, np.float64), np.empty(BLOCK, np.float64), np.empty(BLOCK, np.int32)
+    x_high, x_low, m_high, m_low = parts[0], parts[1], parts[3], parts[4]
+    high, low, rest, inverse = parts[6], parts[7], parts[8], parts[9]
     for i in range(size):
         v = m_high[i] * high_unit + m_low[i]  # below 2^53; the remainder is between −limb and 2·limb
         rest[i] = v - np.floor(v * per_limb) * modulus
-        index[i] = np.int32(small_remainder(rest[i], square, per_square))
+        inverse[i] = small_remainder(rest[i], square, per_square)
     for i in range(size):
-        inverse[i] = inverses[index[i]]
+        inverse[i] = inverses[np.int32(inverse[i])]
     for i in range(size):
         flags[i] |= np.uint8(inverse[i] == 0)
     for i in range(size):
         error = small_remainder(rest[i] * inverse[i], modulus, per_limb)
         inverse[i] = small_remainder(inverse[i] * (2 - error), modulus, per_limb)
+        high[i], low[i] = x_high[i], x_low[i]
     for k in range(limbs.shape[0]):
         row = limbs[k]
         for i in range(size):
@@ -188,18 +185,16 @@ def rational_limbs(
 
 
 @njit(cache=True, nogil=True)
-def find_limbs(
-    x: Array, m: Array, x_parts: Array, m_parts: Array, constants: Plan, j: int, limbs: Array, flags: Array
-) -> None:
-    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]; parts are those of x, m."""
+def find_limbs(x: Array, m: Array, parts: Array, constants: Plan, j: int, limbs: Array, flags: Array) -> None:
+    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]; parts as of `encode`."""
     p, limb = constants.primes[j], constants.limb[j]
     if m.shape[0] == 0:
-        integer_limbs(x, x_parts, p, limb, limbs)
+        integer_limbs(x, parts, p, limb, limbs)
     elif p == 2:
         binary_limbs(x, m, limbs, flags)
     else:
         table = constants.inverses[constants.starts[j] : constants.starts[j] + p * p]
-        rational_limbs(x_parts, m_parts, p, limb, table, limbs, flags)
+        rational_limbs(parts, p, limb, table, limbs, flags)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -224,9 +219,9 @@ def cut_limbs(p: int, count: int, limbs: Array, size: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def find_reals(x_parts: Array, m_parts: Array, is_integral: bool, reals: Array, flags: Array) -> None:
+def find_reals(parts: Array, is_integral: bool, reals: Array, flags: Array) -> None:
     """Write x / m (x if all are integers) into reals[:size]; flag the numbers whose parts float64 does not hold."""
-    x, m = x_parts[2], m_parts[2]
+    x, m = parts[2], parts[5]
     if is_integral:
         for i in range(flags.shape[0]):
             reals[i] = x[i]
@@ -369,19 +364,19 @@ def encode(
     n_primes = constants.primes.shape[0]
     n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
-    x_parts, m_parts = np.empty((3, BLOCK), np.float64), np.empty((3, BLOCK), np.float64)
+    parts = np.empty((10, BLOCK), np.float64)  # three rows of x, three of m, and room: a block is done in microseconds
     for start in range(0, numerators.shape[0], BLOCK):
         stop = min(start + BLOCK, numerators.shape[0])
         x, m = numerators[start:stop], denominators[start:stop]
-        split_integers(x, x_parts)
-        split_integers(m, m_parts)
+        split_integers(x, parts, 0)
+        split_integers(m, parts, 3)
         for j in range(n_primes):
             count = precisions[j] - fractional_digits
             used = n_limbs if precisions[j] == precision else limbs_of(count)
-            find_limbs(x, m, x_parts, m_parts, constants, j, limbs[j, :used], flags[start:stop])
+            find_limbs(x, m, parts, constants, j, limbs[j, :used], flags[start:stop])
             if precisions[j] < precision:
                 cut_limbs(constants.primes[j], count, limbs[j], stop - start)
         if skip:
-            find_reals(x_parts, m_parts, m.shape[0] == 0, reals, flags[start:stop])
+            find_reals(parts, m.shape[0] == 0, reals, flags[start:stop])
         at = start * (skip + n_primes) * precision
         write_digits(limbs, reals, stop - start, constants, precision, fractional_digits, skip, out, at)
