@@ -41,7 +41,7 @@ FEW = {
     "configurations": 5,
     "pages": 3,
     "files": 6,
-    "labels": 4,
+    "labels": 2,
     "searches": 3,
     "published": 3,
     "determinism": 1,
