@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from fractions import Fraction
 from math import prod
 
@@ -346,6 +347,27 @@ def test_a_command_that_saves_nothing_does_not_say_that_it_did(monkeypatch, caps
         main(["decode"])
     assert caught.value.code == status
     assert capsys.readouterr().err.lstrip("\n") == f"adelic: {word} before it was done; the same command starts anew\n"
+
+
+@pytest.mark.parametrize(("signum", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_while_an_object_is_deleted_is_obeyed(monkeypatch, capsys, signum, status):
+    """Python prints what is raised in a destructor, and goes on."""
+
+    class Deleted:
+        def __del__(self):
+            signal.raise_signal(signum)
+
+    class Waiting(Stopped):
+        def readinto(self, _):
+            Deleted()
+            time.sleep(5)  # the signal ends it
+            return 0
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Waiting(signum))))
+    with pytest.raises(SystemExit) as caught:
+        main(["decode"])
+    assert caught.value.code == status
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_white_space_in_front_of_a_number(works, refused):

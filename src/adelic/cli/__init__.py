@@ -145,11 +145,24 @@ def _terminable(message: str) -> Iterator[None]:
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:
         signal.signal(signal.SIGTERM, stop)
+    before, sys.unraisablehook = sys.unraisablehook, _signal_again
     try:
         yield
     finally:
+        sys.unraisablehook = before
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _signal_again(ignored: Any) -> None:
+    """Send a signal again that came while an object was deleted: Python prints what is raised there, and goes on."""
+    if isinstance(ignored.exc_value, KeyboardInterrupt):
+        signum = getattr(ignored.exc_value, "signum", signal.SIGINT)
+        again = threading.Timer(0.01, os.kill, [os.getpid(), signum])  # when the deletion is over
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(ignored)
 
 
 def _what_is_left(arguments: list[str]) -> str:
