@@ -1,8 +1,8 @@
 """Measure encoding, sums and products against filling memory, other libraries and plain NumPy; plot how costs grow.
 
-    python benchmarks/encode.py                  # everything, about 6 minutes
-    python benchmarks/encode.py memory threads   # some parts
-    python benchmarks/encode.py memory libraries --instructions avx2   # as processors without AVX-512 compile it
+    python benchmarks/encode.py                         # all parts with fewer repetitions, about a minute
+    python benchmarks/encode.py --full memory threads   # some parts, as the committed results have them
+    python benchmarks/encode.py --full memory libraries --instructions avx2   # as without AVX-512
 
 Runs alternate on one core (but for `threads`) and medians are compared. Loops over numbers run on fewer of them and are
 given their digits as cheaply as the library can, as text where it has only that. Needs the extra `bench`.
@@ -55,15 +55,22 @@ def main() -> None:
     }  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help="default: all")
+    common.add_full(parser, "about 6 minutes")
     parser.add_argument("--size", type=int, default=SIZE, help="how many numbers (default: 1000000)")
-    parser.add_argument("--greatest", type=int, default=10**8, help="the most numbers of `growth` (default: 10^8)")
-    parser.add_argument("--repetitions", type=int, default=9, help="the median counts (default: 9)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
+    parser.add_argument("--greatest", type=int, help="the most numbers of `growth` (default: 10^6, 10^8 with --full)")
+    parser.add_argument("--repetitions", type=int, help="the median counts (default: 3, 9 with --full)")
+    parser.add_argument(
+        "--output", type=Path, help="a folder (default: runs/benchmarks, with --full the committed one)"
+    )
     parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
     chosen = parser.parse_args()
     common.restrict_instructions(chosen.instructions)
     if unknown := [part for part in chosen.parts if part not in parts]:
         parser.error(f"{unknown[0]!r} is not a part; there are {', '.join(parts)}")
+    if chosen.greatest is None:
+        chosen.greatest = 10**8 if chosen.full else 10**6
+    if chosen.repetitions is None:
+        chosen.repetitions = 9 if chosen.full else 3
     if min(chosen.size, chosen.repetitions, chosen.greatest) < 1:
         parser.error("--size, --repetitions and --greatest must be at least 1")
     met = True
@@ -81,7 +88,7 @@ def main() -> None:
         packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
         settings = {"size": chosen.size, "repetitions": chosen.repetitions, "space": common.described(AdeleSpace())}
         name = "_".join(filter(None, ["encode", part, chosen.instructions]))
-        common.write(chosen.output / f"{name}.json", "encode.py", packages, settings | results)
+        common.write(common.output(chosen) / f"{name}.json", "encode.py", packages, settings | results)
     sys.exit(not met)
 
 
@@ -348,7 +355,7 @@ def growth(chosen: argparse.Namespace) -> dict[str, Any]:
         "digits": {"precision": list(digits), "seconds": by["digits"], "numbers": count},
         "primes": {"n_primes": list(primes), "seconds": by["primes"], "numbers": count},
     }
-    plot(results, chosen.output / "encode_growth.png")
+    plot(results, common.output(chosen, "encode_growth.png"))
     return results
 
 

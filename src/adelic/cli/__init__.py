@@ -31,6 +31,7 @@ from adelic.cli.reproduce import reproduce
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option
+from adelic.cli.warm import warm
 from adelic.errors import INTERRUPTED, AdelicError, Interrupted
 from adelic.numbers.describe import one_line
 
@@ -57,6 +58,7 @@ def commands() -> None:
     Learn arithmetic          adelic reproduce arithmetic --quick
     Report the results        adelic report
     List the runs             adelic runs list
+    Compile, once             adelic warm
 
     For more on a command: adelic COMMAND --help.
 
@@ -66,7 +68,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs, predict):
+for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs, predict, warm):
     commands.add_command(command)
 
 
