@@ -20,6 +20,8 @@ def start(work: Callable[[], int]) -> int:
     status = 1
     try:
         status = work()
+    except KeyboardInterrupt:  # before the work listens to signals
+        status = 130
     finally:
         os._exit(status)  # nothing of the parent's is to happen twice
 

@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import signal
 import struct
 from pathlib import Path
 
@@ -114,6 +115,22 @@ def test_garbage(tmp_path, content):
     path = tmp_path / "checkpoint.safetensors"
     path.write_bytes(content)
     refused(path)
+
+
+def test_a_signal_is_no_damage(saved, monkeypatch):
+    """torch's C takes what the handler of a signal raises for an error of the storage that it reads."""
+
+    def interrupted(*arguments, **more):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise TypeError("could not determine the shape of object type 'torch.storage.UntypedStorage'") from None
+        return safe_open(*arguments, **more)
+
+    path, model, optimizer, _ = saved
+    monkeypatch.setattr("adelic.training.network.checkpoint.safe_open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        load_checkpoint(path, model, optimizer)
 
 
 def test_of_a_wider_model(saved):

@@ -63,3 +63,23 @@ def deferred_signals() -> Iterator[StopRequest]:
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)
+
+
+@contextmanager
+def held_signals() -> Iterator[None]:
+    """Hold SIGINT and SIGTERM back until the block has ended; then they are obeyed.
+
+    A library in C that calls Python may take what a signal's handler raises for an error of its own.
+
+    >>> with deferred_signals() as request, held_signals():
+    ...     signal.raise_signal(signal.SIGTERM)
+    >>> request.signum == signal.SIGTERM
+    True
+    """
+    request = StopRequest()
+    try:
+        with deferred_signals() as request:
+            yield
+    finally:
+        if request.signum is not None:
+            signal.raise_signal(request.signum)

@@ -11,6 +11,7 @@ from pathlib import Path
 from adelic.errors import RunFolderError, needs_extra
 from adelic.storage.files import check_regular
 from adelic.storage.records import parse_sealed
+from adelic.training.signals import held_signals
 
 TENSORS = "tensors_sha256"
 """The key, among the counters, of the SHA-256 of all tensors."""
@@ -87,13 +88,14 @@ def parse_progress(metadata: dict[str, str] | None) -> tuple[Progress, str | Non
 
 @contextmanager
 def damage(path: Path) -> Iterator[None]:
-    """Turn what a damaged checkpoint can raise into a RunFolderError of one line."""
+    """Turn what a damaged checkpoint can raise into a RunFolderError of one line; signals wait until it is read."""
     from safetensors import SafetensorError
 
     damages = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
     try:
         check_regular(path)
-        yield
+        with held_signals():
+            yield
     except damages as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RunFolderError(
