@@ -217,7 +217,7 @@ def experiment(
     recipe: str | None,
     seed: int,
     given: dict[str, Any],
-    tick: Tick | None,
+    tick: Tick | None = None,
 ) -> Experiment:
     """Return the run that the options of a command describe.
 

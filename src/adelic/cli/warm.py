@@ -19,10 +19,11 @@ def warm() -> None:
     """Compile now what is compiled at first use.
 
     \b
-    adelic warm      # once after installing, or while an image is built
+    adelic warm
 
-    numba compiles the arithmetic of many numbers and the training of networks for this processor, and keeps that on
-    disk (NUMBA_CACHE_DIR names another folder). What is there already is only loaded.
+    Once after installing, or while an image is built: numba compiles the arithmetic of many numbers and the training of
+    networks for this processor, and keeps that on disk (NUMBA_CACHE_DIR names another folder). What is there already is
+    only loaded.
     """
     with needs_extra("adelic warm", "fast"):
         import numba  # noqa: F401
