@@ -1,5 +1,6 @@
 """Differences between models, with intervals and tests: the one declared contrast of a row, and all others."""
 
+import gc
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeVar
@@ -232,5 +233,9 @@ def corrected(found: dict[_Pair, Difference]) -> dict[_Pair, Difference]:
         return found
     with needs_extra("adelic.benchmark", "torch"):
         from statsmodels.stats.multitest import multipletests
-    adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
+    gc.freeze()  # multipletests collects garbage, which takes longer than all else where much is loaded
+    try:
+        adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
+    finally:
+        gc.unfreeze()
     return found | {pair: replace(found[pair], adjusted=float(p)) for pair, p in zip(tested, adjusted, strict=True)}
