@@ -6,6 +6,7 @@ They are the plan of `adelic reproduce arithmetic`, from 10,000 examples, and th
 python benchmarks/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def series() -> list[Series]:
 
 def main() -> None:
     """Draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.parse_args()
     common.say("reading the results, and drawing")
     picture = draw_seconds(series())
     if picture is None:

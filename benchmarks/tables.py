@@ -12,6 +12,7 @@ python benchmarks/tables.py --check   # exit code 1 if a page's tables are not
 Figures are not checked: each version of Matplotlib draws them a little differently.
 """
 
+import argparse
 import importlib
 import json
 import os
@@ -66,7 +67,9 @@ OF_THE_PACKAGE = ("arithmetic", "columns")
 def main() -> None:
     """Write, or check, the pages."""
     os.chdir(ROOT)  # the commands name folders of results
-    is_check = "--check" in sys.argv
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, and say which pages are not up to date")
+    is_check = parser.parse_args().check
     results = read(Path("results", "table"))
     stale = [] if is_check else redraw(results)
     stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]

@@ -41,6 +41,13 @@ def test_new_rows(works, table):
     assert (row["a"], row["f"], row["long"], row["inside"]) == ("true", "", long, f"[-{long}, 1.10]")
 
 
+def test_lost_numbers_in_new_rows(works, refused, table):
+    works(*TRAIN, "--target", "kind", "--columns", "n,half", "--run-dir", "runs/mine")
+    Path("new.csv").write_text("n,half\n007,1\n", encoding="utf-8")
+    assert "leading zeros" in refused("predict", "mine", "new.csv", "--lossy", "error")
+    works("predict", "mine", "new.csv", "--lossy", "ignore")
+
+
 def test_new_numbers_side_by_side(works, table):
     works(*TRAIN, "--target", "kind", "--columns", "n,half", "--body", "mlp", "--run-dir", "runs/mine")
     found = rows(works("predict", "mine", "new.csv"))

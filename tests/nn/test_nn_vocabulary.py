@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adelic import nn
-from adelic.errors import AdelicError, EncodingError, VocabularyError
+from adelic.errors import AdelicError, EncodingError, LeadingZerosWarning, VocabularyError
 from adelic.nn import Vocabulary
 
 
@@ -114,3 +114,10 @@ def test_a_missing_number_without_an_id_names_the_option(numbers):
     with pytest.raises(EncodingError) as caught:
         Vocabulary([1, 2]).ids(["x"])
     assert "missing" not in str(caught.value)
+
+
+def test_text_with_leading_zeros_is_told():
+    with pytest.warns(LeadingZerosWarning, match="the vocabulary, at position"):
+        assert Vocabulary(["00501", "12"]).numbers == (501, 12)
+    with pytest.raises(EncodingError, match="leading zeros"):
+        Vocabulary(["00501", "12"], lossy="error")

@@ -12,6 +12,7 @@ import click
 from adelic.cli.options import FileName, in_terms_of_options, runs_option
 from adelic.cli.outputs import check_output
 from adelic.errors import ConfigurationError
+from adelic.numbers.columns.lossy import LOSSY
 from adelic.numbers.describe import number_text
 from adelic.storage.files import atomic_write
 
@@ -24,8 +25,13 @@ _FILE = FileName(path_type=Path)
 @click.argument("table", type=_FILE)
 @runs_option
 @click.option("--output", type=_FILE, help="File to write, .csv.  [default: the standard output]")
+@click.option(
+    "--lossy",
+    type=click.Choice(LOSSY),
+    help="What becomes of numbers lost in floats, or of text as 00501.  [default: as in training]",
+)
 @in_terms_of_options
-def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
+def predict(run: str, table: Path, runs_dir: Path, output: Path | None, lossy: str | None) -> None:
     """Predict the target of new rows by a finished RUN on a table of your own.
 
     TABLE has the new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
@@ -54,7 +60,7 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
     for name in (PREDICTION, PROBABILITY):
         if name in frame:
             raise ConfigurationError(f"{table} has a column {name!r} already; rename it there")
-    found = training.predict(found_run.folder, frame)
+    found = training.predict(found_run.folder, frame, lossy=lossy)
     columns = {**frame, PREDICTION: found.answers}
     if found.probabilities is not None:
         columns[PROBABILITY] = found.probabilities

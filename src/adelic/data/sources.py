@@ -192,7 +192,7 @@ class TableData(_Data):
         choices=ANSWERS,
     )
     lossy: str | None = option(
-        None, help="Of numbers lost in floats, or text as 00501: warn, error or ignore.  [default: warn]", choices=LOSSY
+        None, help="Of numbers lost in floats, or text as 00501.", choices=LOSSY[1:], none=LOSSY[0]
     )
     sha256: str | None = None
 

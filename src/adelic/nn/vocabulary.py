@@ -12,6 +12,7 @@ import torch
 from adelic.errors import ConfigurationError, EncodingError, VocabularyError
 from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
+from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import is_any_missing, read_values
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
@@ -26,6 +27,7 @@ class Vocabulary:
         numbers: different numbers, anything that `AdeleSpace.encode` takes as a flat sequence.
         missing: whether there is an id for no number (None, NaN), the first behind those of numbers.
         unknown: whether there is an id for all other numbers, the last one; without it they are an error.
+        lossy: of text with leading zeros, or written as a float that lost its number: "warn", "error" or "ignore".
 
     Attributes:
         numbers: fractions, in the order of ids.
@@ -45,7 +47,9 @@ class Vocabulary:
     tensor([2, 3, 4])
     """
 
-    def __init__(self, numbers: Iterable[Any], *, missing: bool = False, unknown: bool = False) -> None:
+    def __init__(
+        self, numbers: Iterable[Any], *, missing: bool = False, unknown: bool = False, lossy: str = "warn"
+    ) -> None:
         check_plain(numbers)
         try:
             listed = list(numbers)
@@ -61,6 +65,8 @@ class Vocabulary:
         if len(self._id) < len(self):
             twice = next(q for i, q in enumerate(self.numbers) if self._id[q.as_integer_ratio()] != i)
             raise VocabularyError(f"{describe(twice)} occurs twice in the vocabulary; name each number once")
+        if any(isinstance(number, str) for number in listed):
+            check_lossy(listed, floats="never", lossy=lossy, column="the vocabulary")
         self.missing_id = len(self) if missing else None
         self.unknown_id = len(self) + missing if unknown else None
 

@@ -148,3 +148,32 @@ def test_short_floats_with_gaps_are_none_that_were_widened(name):
     assert first[:3] == [Fraction(1999, 100), 5, Fraction(1, 10)]
     assert is_missing.sum() == 1
     assert told(SHORT[name]) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "word"),
+    [
+        (["3", "1.2345678901234568e+16"], r"beyond 2\^53"),
+        (["1.2345678901234568e16"], r"beyond 2\^53"),  # as polars writes it
+        (["12345678901234568.0"], r"beyond 2\^53"),
+        (["1.5", "0.30000000000000004"], "15 significant digits"),
+        (["63.70000076293945", "19.989999771118164"], "float32"),
+    ],
+)
+def test_text_that_is_a_float_as_programs_write_it_is_told(column, word):
+    with pytest.raises(EncodingError, match=word):
+        check_lossy(column, floats="never", lossy="error")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["12345678901234568"],
+        ["1.30000000000000004", "0.30000000000000004"],  # the first is no float's
+        ["19.99", "123456789.01", "-0.25", "3.14159265358979"],
+        ["1e5", "2e-7", "7/5", "1e40"],
+        ["2026-11-23"],
+    ],
+)
+def test_exact_text_is_not_told(column):
+    check_lossy(column, floats="never", lossy="error")

@@ -20,6 +20,7 @@ _POWERS = 10.0 ** np.arange(23)
 """They are exact."""
 _FEW_DECIMALS, _MANY_DECIMALS = 2, 6
 _LEADING_ZERO = re.compile(r"\s*[+-]?0_?\d")
+_FLOAT = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 _BFLOAT16_BITS = 8
 
 Found = tuple[int, str, type[Warning]]
@@ -43,7 +44,7 @@ def check_lossy(
     can be told: all numbers are float32, and some with the last bit of float32 have more than 6 decimals, or more than
     2 and not all equally many. Prices with two decimals are none of these. Nor are other policies warned of decimals:
     "exact" asks for the binary value, "limit:D" mends 1/3. Text is lost where zeros stand before other digits, as in
-    "00501", unless it is a date.
+    "00501", unless it is a date, and where it is how Python and pandas write such a float.
 
     Args:
         values: a column as for `read_values`, whose numbers were read without an error.
@@ -86,16 +87,39 @@ def _found(values: npt.NDArray[Any], floats: str, bits: int | None) -> Iterator[
         yield from _in_floats(values, np.arange(len(values)), floats, bits)
     elif values.dtype.kind in "OUS":
         of_dtype: dict[np.dtype[Any], list[int]] = {}
+        written: list[tuple[int, str]] = []
         is_text_found = False
         for row, value in enumerate(values.tolist()):
             if isinstance(value, float | np.floating):
                 of_dtype.setdefault(np.asarray(value).dtype, []).append(row)
-            elif isinstance(value, str) and not is_text_found and _LEADING_ZERO.match(value):
-                is_text_found = not is_date_text(value)
-                if is_text_found:
+            elif isinstance(value, str):
+                if not is_text_found and _LEADING_ZERO.match(value) and not is_date_text(value):
+                    is_text_found = True
                     yield row, _of_text(value), LeadingZerosWarning
+                if len(value) > _DIGITS["float64"] or "e" in value:
+                    written.append((row, value.strip()))
+        yield from _in_written(written)
         for dtype, rows in of_dtype.items():
             yield from _in_floats(values[rows].astype(dtype), np.array(rows), floats, bits)
+
+
+def _in_written(texts: list[tuple[int, str]]) -> Iterator[Found]:
+    """Yield the first row of each kind of loss in texts that are floats as Python and pandas write them.
+
+    Where a decimal of as many digits is none that a float is written as, the column was never one of floats.
+    """
+    as_floats = [(row, text, float(text)) for row, text in texts if _FLOAT.fullmatch(text)]
+    is_long = [len(text) > _DIGITS["float64"] + 1 for _, text, _ in as_floats]
+    # A short 1e17 is what people write; with a sign, or with all digits, it is a program's.
+    is_written = [
+        text in (repr(v), f"{v:.1f}") or (long and text == repr(v).replace("+", ""))
+        for (_, text, v), long in zip(as_floats, is_long, strict=True)
+    ]
+    if any(is_written) and all(written for written, long in zip(is_written, is_long, strict=True) if long):
+        found = [(row, value) for (row, _, value), written in zip(as_floats, is_written, strict=True) if written]
+        rows, values = map(np.array, zip(*found, strict=True))
+        for row, text, category in _in_floats(values, rows, "shortest", None):
+            yield row, f"as a float is written, {text}", category
 
 
 def _of_text(value: str) -> str:

@@ -54,7 +54,7 @@ class Predictions:
     probabilities: tuple[float, ...] | None
 
 
-def predict(folder: str | Path, frame: Any) -> Predictions:
+def predict(folder: str | Path, frame: Any, *, lossy: str | None = None) -> Predictions:
     r"""Return what the model of a finished run on a table predicts for other rows.
 
     The table of the run has to be where it was, and unchanged: its columns, classes and numbers are read from it.
@@ -64,6 +64,7 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
     Args:
         folder: of the run.
         frame: a table as for `from_table`, with the number columns of the run; other columns are ignored.
+        lossy: as for `from_table`, of these rows; None for what the run was trained with.
 
     Raises:
         RunFolderError: the run is not finished, or its files are damaged.
@@ -91,10 +92,10 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
     experiment = _of_table(folder)
     with _remedies_of_training(experiment, folder):
         if isinstance(experiment.model, Classical):
-            return _by_classical(experiment, folder, frame)
+            return _by_classical(experiment, folder, frame, lossy)
         network = trained_network(experiment, folder)
     data = experiment.data.load(experiment.seed)
-    ids, new = _ids_of(experiment, frame, data)
+    ids, new = _ids_of(experiment, frame, data, lossy)
     check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
     if new:
         _extend(network, new)
@@ -158,13 +159,13 @@ def _of_table(folder: Path) -> Experiment:
     )
 
 
-def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictions:
+def _by_classical(experiment: Experiment, folder: Path, frame: Any, lossy: str | None) -> Predictions:
     """Return what a model outside the Transformer, fitted once more, predicts for the rows of a table."""
     result = finished_result(experiment, folder)
     chosen = (result.search or {})["chosen"]
     data = experiment.data.load(experiment.seed)
     assert data.class_names is not None  # other models than networks have classes
-    ids, new = _ids_of(experiment, frame, data)
+    ids, new = _ids_of(experiment, frame, data, lossy)
     if new and not reads_any_number(chosen, len(data.vocabulary)):
         raise ConfigurationError(
             f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
@@ -185,10 +186,12 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
     return Predictions(names, tuple(np.round(found.max(axis=1).astype(np.float64), 6).tolist()))
 
 
-def _ids_of(experiment: Experiment, frame: Any, data: Dataset) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
+def _ids_of(
+    experiment: Experiment, frame: Any, data: Dataset, lossy: str | None
+) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
     """Return the rows of a table for the model of a run, and the numbers that are not in its own table."""
     assert isinstance(experiment.data, TableData)  # of `_of_table`
-    return ids_of(frame, data.provenance["columns"], data.vocabulary, lossy=experiment.data.lossy or LOSSY[0])
+    return ids_of(frame, data.provenance["columns"], data.vocabulary, lossy=lossy or experiment.data.lossy or LOSSY[0])
 
 
 def _extend(network: Network, new: Sequence[Fraction]) -> None:
