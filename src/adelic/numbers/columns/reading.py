@@ -79,18 +79,19 @@ def columns_of(table: Any) -> list[npt.NDArray[Any]]:
 def is_frame(table: Any) -> bool:
     """Return whether a table is a data frame or an Arrow table, whose columns have types of their own.
 
-    A lazy frame, which has no values yet, is an EncodingError, and so are two equal names of an Arrow table.
+    A lazy frame, which has no values yet, is an EncodingError, and so are two equal names.
 
     >>> is_frame(np.eye(2))
     False
     """
     if hasattr(table, "collect_schema") and not hasattr(table, "shape"):
         raise EncodingError(f"a {type(table).__name__} has no values yet; collect() makes a data frame of it")
-    names = list(getattr(table, "column_names", ()))
+    is_arrow, has_dtypes = hasattr(table, "column_names"), hasattr(table, "columns") and hasattr(table, "dtypes")
+    names = list(table.column_names if is_arrow else table.columns) if is_arrow or has_dtypes else []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise EncodingError(f"the table has two columns {describe(twice)}; rename one of them")
-    return bool(names) or (hasattr(table, "columns") and hasattr(table, "dtypes"))
+    return bool(names) or has_dtypes
 
 
 def _from_arrow(column: Any) -> npt.NDArray[Any]:
