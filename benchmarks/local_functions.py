@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import common
 import numpy as np
-from cypari import pari
 from flint import fmpz
 from rich.console import Console
 from rich.table import Table
 
+from adelic.number_theory.root_numbers import load_pari
 from adelic.number_theory.symbols import hilbert_symbol
 from adelic.numbers import hensel_roots, padic
 from adelic.numbers.decoding import reconstruction
@@ -38,6 +38,7 @@ LARGE = 10**7 + 19
 LONGEST = 142_500  # digits of a number that is reconstructed: 400,000 bits
 TARGETS = {"PARI": 20.0, "FLINT": 5.0}
 FUNCTIONS = ("sqrt", "exp", "log", "teichmuller")
+pari = load_pari()  # leaves the handlers of signals as they are
 
 
 class Comparison(NamedTuple):

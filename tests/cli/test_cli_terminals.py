@@ -203,7 +203,7 @@ def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
     assert lines == expected
 
 
-def test_without_a_terminal_a_long_epoch_has_a_line_a_minute(monkeypatch, capsys):
+def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_one_a_minute(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr("adelic.cli.options.time.monotonic", lambda: now[0])
     with progress_bar("mine") as tick:
@@ -214,8 +214,9 @@ def test_without_a_terminal_a_long_epoch_has_a_line_a_minute(monkeypatch, capsys
         tick(131, 260, "epoch 2/2, last validation 50.00 %")
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "mine · epoch 1/2 · 60 of 260",
-        "mine · epoch 1/2 · 120 of 260",
+        "mine · epoch 1/2 · 10 of 260",
+        "mine · epoch 1/2 · 70 of 260",
+        "mine · epoch 1/2 · 130 of 260",
         "mine · epoch 1/2, validation 50.00 %",
     ]
 

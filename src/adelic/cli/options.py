@@ -326,8 +326,8 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 def progress_bar(title: str, *, percent: bool = False, transient: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
 
-    Where stderr is not a terminal, it is lines instead: one after each epoch, and one a minute in a long epoch; of
-    other work one in ten seconds.
+    Where stderr is not a terminal, it is lines instead: one after each epoch, and in a long one the first after ten
+    seconds, then one a minute; of other work one in ten seconds.
 
     Args:
         title: stands before the text.
@@ -382,7 +382,8 @@ def _told_in_lines(title: str) -> Iterator[Tick]:
         epoch = re.search(r"\bepoch \d+/\d+(, validation )?", text)
         is_done = epoch is not None and epoch[1] is not None
         silent = now - spoken if epoch is None else now - max(spoken, began)
-        if is_done or silent >= (_SECONDS_A_LINE if epoch is None else _SECONDS_IN_AN_EPOCH):
+        is_first = spoken == -math.inf  # a minute without a line looks like a command that hangs
+        if is_done or silent >= (_SECONDS_A_LINE if epoch is None or is_first else _SECONDS_IN_AN_EPOCH):
             count = "" if is_done or total == 1 else f" · {done:,} of {total:,}"
             click.echo(f"{title} · {plain(text)}{count}", err=True)  # which flushes
             spoken = now
