@@ -1,6 +1,7 @@
 """Columns whose numbers were lost before are told; those whose numbers are what they seem are not."""
 
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -154,8 +155,10 @@ def test_short_floats_with_gaps_are_none_that_were_widened(name):
     ("column", "word"),
     [
         (["3", "1.2345678901234568e+16"], r"beyond 2\^53"),
+        (["1.5e+17", "3"], r"beyond 2\^53"),
         (["1.2345678901234568e16"], r"beyond 2\^53"),  # as polars writes it
         (["12345678901234568.0"], r"beyond 2\^53"),
+        ([Decimal("0.30000000000000004"), Decimal(3)], "15 significant digits"),  # as JSON lines are read
         (["1.5", "0.30000000000000004"], "15 significant digits"),
         (["63.70000076293945", "19.989999771118164"], "float32"),
     ],
@@ -173,6 +176,8 @@ def test_text_that_is_a_float_as_programs_write_it_is_told(column, word):
         ["19.99", "123456789.01", "-0.25", "3.14159265358979"],
         ["1e5", "2e-7", "7/5", "1e40"],
         ["2026-11-23"],
+        ["12345678.12345678", "98765432.10000001"],  # amounts with eight decimals
+        [Decimal("19.99"), Decimal("12345678901234568"), Decimal("1.30000000000000004")],
     ],
 )
 def test_exact_text_is_not_told(column):

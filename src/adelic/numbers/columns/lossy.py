@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable, Container, Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ _DIGITS = {"float16": 3, "float32": 7, "float64": 15}
 _POWERS = 10.0 ** np.arange(23)
 """They are exact."""
 _FEW_DECIMALS, _MANY_DECIMALS = 2, 6
+_MANY_DECIMALS_OF_TEXT = 10
 _LEADING_ZERO = re.compile(r"\s*[+-]?0_?\d")
 _FLOAT = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 _BFLOAT16_BITS = 8
@@ -44,7 +46,7 @@ def check_lossy(
     can be told: all numbers are float32, and some with the last bit of float32 have more than 6 decimals, or more than
     2 and not all equally many. Prices with two decimals are none of these. Nor are other policies warned of decimals:
     "exact" asks for the binary value, "limit:D" mends 1/3. Text is lost where zeros stand before other digits, as in
-    "00501", unless it is a date, and where it is how Python and pandas write such a float.
+    "00501", unless it is a date; text and Decimals also where they are what programs write of such a float.
 
     Args:
         values: a column as for `read_values`, whose numbers were read without an error.
@@ -96,8 +98,9 @@ def _found(values: npt.NDArray[Any], floats: str, bits: int | None) -> Iterator[
                 if not is_text_found and _LEADING_ZERO.match(value) and not is_date_text(value):
                     is_text_found = True
                     yield row, _of_text(value), LeadingZerosWarning
-                if len(value) > _DIGITS["float64"] or "e" in value:
-                    written.append((row, value.strip()))
+                written.append((row, value.strip()))
+            elif isinstance(value, Decimal):  # of JSON lines
+                written.append((row, str(value).lower()))
         yield from _in_written(written)
         for dtype, rows in of_dtype.items():
             yield from _in_floats(values[rows].astype(dtype), np.array(rows), floats, bits)
@@ -108,11 +111,14 @@ def _in_written(texts: list[tuple[int, str]]) -> Iterator[Found]:
 
     Where a decimal of as many digits is none that a float is written as, the column was never one of floats.
     """
-    as_floats = [(row, text, float(text)) for row, text in texts if _FLOAT.fullmatch(text)]
+    long = [(row, text) for row, text in texts if len(text) > _DIGITS["float64"] or "e" in text]
+    as_floats = [(row, text, float(text)) for row, text in long if _FLOAT.fullmatch(text)]
     is_long = [len(text) > _DIGITS["float64"] + 1 for _, text, _ in as_floats]
-    # A short 1e17 is what people write; with a sign, or with all digits, it is a program's.
+    # A short 1e17 is what people write; with a sign, or with all digits, it is a program's. Amounts have up to nine
+    # decimals, however great they are.
     is_written = [
-        text in (repr(v), f"{v:.1f}") or (long and text == repr(v).replace("+", ""))
+        (text in (repr(v), f"{v:.1f}") or (long and text == repr(v).replace("+", "")))
+        and ("e" in text or not 1 < len(text.partition(".")[2]) < _MANY_DECIMALS_OF_TEXT)
         for (_, text, v), long in zip(as_floats, is_long, strict=True)
     ]
     if any(is_written) and all(written for written, long in zip(is_written, is_long, strict=True) if long):
