@@ -93,6 +93,27 @@ def test_words_and_dates_when_told():
     assert [found.value for found in find_numbers("x2 on 2024-12-10", words=True)] == [2]
 
 
+ANNOTATED = {  # solutions of GSM8K (MIT) and their like
+    "sold 48/2 = <<48/2=24>>24 clips": "48 2 48 2 24 24",
+    "earns $12/60 = $<<12/60=0.2>>0.2": "12 60 12 60 1/5 1/5",
+    "$100 - $50 -$30-$15 = $<<100-50-30-15=5>>5": "100 50 30 15 100 50 30 15 5 5",
+    "5x3=<<5*3=15>>15": "5 3 5 3 15 15",
+    "20/100 x $50 = $<<20/100*50=10>>10, 3/4 of it": "20 100 50 20 100 50 10 10 3/4",
+    "3/4 are left: 1/2*-20=<<1/2*-20=-10>>-10": "3/4 1 2 -20 1 2 -20 -10 -10",
+    "<<4/-2=-2>>-2 - <<4-.5=3.5>>3.5": "4 -2 -2 -2 4 1/2 7/2 7/2",
+    "<<(5-3)/2=1>>": "5 3 2 1",
+    "3/4 = 5/6, <<3/4>>, << 3/4": "3/4 5/6 3/4 3/4",
+    "3/4 <<5=5>>": "3/4 5 5",
+}
+
+
+@pytest.mark.parametrize("text", ANNOTATED)
+def test_annotations_are_read_as_operations(text):
+    found = find_numbers(text)
+    assert " ".join(str(number.value) for number in found) == ANNOTATED[text]
+    assert all(find_numbers(text[number.start : number.end])[0].value == number.value for number in found)
+
+
 @given(st.fractions(), st.sampled_from(["", "is ", "(", "x = ", "1 + "]), st.sampled_from(["", " and", ")", ".", ", "]))
 def test_any_fraction_is_found_as_it_is_written(number, before, after):
     found = find_numbers(f"{before}{number}{after}")
@@ -110,7 +131,7 @@ def test_decimals(number):
     assert [found.value for found in find_numbers(f"{number:f}")] == [Fraction(number)]
 
 
-@given(st.text(alphabet="0123456789.,:/-eE+ x_[]N\u2212", max_size=30))
+@given(st.text(alphabet="0123456789.,:/-eE+ x_[]N<>=\u2212", max_size=30))
 def test_any_text_is_read_without_overlaps(text):
     end = 0
     for found in find_numbers(text):

@@ -2,8 +2,9 @@
 
 `finding` reads numbers in a text, `texts` makes tokens of them, `layers` and `models` embed and predict them,
 `equipping` puts these into a model that stands, and `generating` writes numbers with it. What a model keeps of its
-options is in `settings`. May import `numbers`, `nn`, torch, and transformers inside functions. What a model says beside
-its text is added in `layers`; a kind of model is recognized in `equipping`.
+options is in `settings`; `scratchpads` makes texts of several steps. May import `numbers`, `nn`, torch, and
+transformers inside functions. What a model says beside its text is added in `layers`; a kind of model is recognized in
+`equipping`.
 
 >>> [str(found.value) for found in find_numbers("7/5 of 1,000")]
 ['7/5', '1000']
@@ -17,6 +18,7 @@ with needs_extra("adelic.integrations.transformers", "hf"):
     from adelic.integrations.transformers.generating import EquippedGenerator
     from adelic.integrations.transformers.layers import NumberLayers
     from adelic.integrations.transformers.models import EquippedModel
+    from adelic.integrations.transformers.scratchpads import scratchpad
     from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
     from adelic.integrations.transformers.texts import NumberCollator, NumberTokenizer
 
@@ -33,4 +35,5 @@ __all__ = [
     "equipped_class",
     "find_numbers",
     "from_pretrained",
+    "scratchpad",
 ]

@@ -23,6 +23,9 @@ _PLAIN_PART = re.compile(rf"(?<![0-9]){_PLAIN}(?![0-9])")
 _REAL_PART = re.compile(rf"(?<![0-9]){_REAL}(?![0-9])")
 _BEFORE = r"(?:^|[\s(\[{<>=≤≥≈~+*/^|,;:$€£¥±\"'])"
 _SIGN = re.compile(rf"{_BEFORE}[-\u2212]\Z")
+_ANNOTATION = re.compile(r"<<[^<>=]*=[^<>]*>>")
+_SAID_BEFORE = re.compile(r"\s*[$€£]?\s*=[-\u2212\s0-9.,+*/()$€£%xX×÷]*")  # reversed
+_BETWEEN = re.compile(r"(?<=[0-9)%])\s*(?:[-\u2212/]|[xX](?=[$€£]?[0-9.]))")
 _POINT = re.compile(rf"(?:{_BEFORE}|{_BEFORE}[-\u2212])\.\Z")
 
 
@@ -50,6 +53,10 @@ def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list
     - dates, times, versions, network addresses: "2024-05-06", "12/05/2024", "10:30", "1.2.3";
     - what begins with a zero, "007" or "05/06": its zeros would be lost. ("5/6" is a fraction, whatever was meant.)
 
+    In the calculator's annotations of GSM8K, "48/2 = <<48/2=24>>24", and in what is computed directly before one, a
+    slash or a hyphen behind a number is an operator: 48, 2, 48, 2, 24, 24. So a model that writes such a solution
+    copies 48, chooses 2, and writes 24 as 48 / 2; a fraction 48/2 would be the result already.
+
     Args:
         text: any text.
         words: whether digits in words are numbers, too.
@@ -60,6 +67,7 @@ def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list
     >>> [str(found.value) for found in find_numbers("x2 on 12/11/2024", words=True, dates=True)]
     ['2', '12', '11', '2024']
     """
+    text = _with_operators(text)
     found = []
     for run in _RUN.finditer(text):
         first, last = run.span()
@@ -72,6 +80,19 @@ def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list
             is_negative = start <= first and _SIGN.search(text, max(0, start - 2), start) is not None
             found.append(FoundNumber(start - is_negative, end, -value if is_negative else value))
     return found
+
+
+def _with_operators(text: str) -> str:
+    """Return a text of the same length in which the operators of annotations join no numbers."""
+    parts, end = [], 0
+    for annotation in _ANNOTATION.finditer(text):
+        before = text[end : annotation.start()]
+        said = _SAID_BEFORE.match(before[::-1])
+        start = annotation.start() - (said.end() if said else 0)
+        apart = _BETWEEN.sub(lambda match: f"{'|':>{len(match[0])}}", text[start : annotation.end()])
+        parts += [text[end:start], apart]
+        end = annotation.end()
+    return "".join([*parts, text[end:]])
 
 
 def _spans(run: str, *, words: bool, dates: bool) -> list[tuple[int, int]]:

@@ -1,0 +1,226 @@
+"""Expressions as training texts of several steps, each one exact operation on two numbers that stand there."""
+
+import ast
+import operator
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, overload
+
+import numpy as np
+
+from adelic.errors import ConfigurationError
+from adelic.numbers.describe import describe
+from adelic.numbers.rationals import read
+
+MAX_OPERATIONS = 200
+"""More are refused: Python reads and this module walks expressions by recursion."""
+
+MAX_BITS = 10_000
+"""Of the numerator and the denominator of any value; Python writes integers of up to 4,300 digits, 14,000 bits."""
+
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 3}
+_NAMES: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+_REAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+"
+_VALUE = rf"(?<![\w.,])(?:{_REAL})(?:[eE][+-]?[0-9]{{1,3}})?(?!\w|[.,][0-9])"
+_OPERATOR = r"(?:\*\*|[-\u2212+*/×÷^])"
+_EXPRESSION = re.compile(rf"{_VALUE}(?:[)\s]*{_OPERATOR}[-\u2212+(\s]*{_VALUE})*(?:[)\s]*\))?")
+_BEFORE = " \t\r\n+-\u2212("  # what may stand between a text and the first number of its expression
+_SIGNS = str.maketrans({"\u2212": "-", "×": "*", "÷": "/", "^": "**", ",": ""})
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number of an expression, and how it is written."""
+
+    value: Fraction
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, eq=False)  # two equal ones are still two
+class _Operation:
+    """An operation on two expressions."""
+
+    name: str
+    left: "_Number | _Operation"
+    right: "_Number | _Operation"
+
+    def __str__(self) -> str:
+        """Return the text, with the brackets that are needed and no others."""
+        own = _PRECEDENCE[self.name]
+        left, right = ((4 if isinstance(part, _Number) else _PRECEDENCE[part.name]) for part in (self.left, self.right))
+        is_power = self.name == "**"
+        if isinstance(self.left, _Number) and is_power and not is_plain(self.left.text):
+            left = 0
+        before = f"( {self.left} )" if left < own + is_power else str(self.left)
+        after = f"( {self.right} )" if right < own + (not is_power) else str(self.right)
+        return f"{before} {self.name} {after}"
+
+
+_Expression = _Number | _Operation
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a number needs no brackets before a power: -2 and 1/2 do."""
+    return not text.startswith("-") and "/" not in text
+
+
+@overload
+def scratchpad(
+    text: str, *, style: Literal["steps"] = "steps", rng: np.random.Generator | None = None
+) -> dict[str, str]: ...
+@overload
+def scratchpad(
+    text: str, *, style: Literal["rewrite"], rng: np.random.Generator | None = None
+) -> list[dict[str, str]]: ...
+def scratchpad(
+    text: str, *, style: str = "steps", rng: np.random.Generator | None = None
+) -> dict[str, str] | list[dict[str, str]]:
+    """Return what a model learns from an expression: its steps, as a text or as a shorter expression after each step.
+
+    The prompt is the text with its expression in one way of writing: blanks around operators and brackets, no brackets
+    that change nothing, a minus before a number as its sign (−1 times what stands in brackets behind a minus), and " ="
+    behind all. The values of steps are exact: "7/5" without blanks is a number, "7 / 5" an operation. `find_numbers`
+    reads these texts as they are meant.
+
+    - "steps": one example, whose completion says the operations one after the other; the last result is the answer.
+    - "rewrite": an example for each step, whose completion is one number, the result of an operation of the prompt; in
+      the next prompt it stands in place of the operation. The last example copies the only number left.
+
+    Args:
+        text: an expression of + − * / ** (also × ÷ ^) and brackets, of integers and decimals, with or without other
+            text around it.
+        style: "steps" or "rewrite".
+        rng: draws which of the operations that may come next does; the leftmost one without it. A model that learned
+            from drawn orders need not look at the whole expression, and is right on longer ones.
+
+    Raises:
+        ConfigurationError: there is no expression, or more than one; it divides by zero; a value has no exact one, or
+            more than `MAX_BITS`; there are more than `MAX_OPERATIONS`; there is no such style.
+
+    >>> scratchpad("(-3)+5*2")
+    {'prompt': '-3 + 5 * 2 =', 'completion': ' 5 * 2 = 10; -3 + 10 = 7'}
+    >>> for example in scratchpad("What is 8/(2 - 7)/.4?", style="rewrite"):
+    ...     print(example["prompt"] + example["completion"])
+    What is 8 / ( 2 - 7 ) / .4? = -5
+    What is 8 / -5 / .4? = -8/5
+    What is -8/5 / .4? = -4
+    What is -4? = -4
+    """
+    if style not in ("steps", "rewrite"):
+        raise ConfigurationError(f"style={describe(style)} must be 'steps' or 'rewrite'")
+    before, expression, after = _parsed(text)
+    prompts, said, results = [f"{before}{expression}{after} ="], [], []
+    while isinstance(expression, _Operation):
+        ready = list(_ready(expression))
+        operation, left, right = ready[0 if rng is None else int(rng.integers(len(ready)))]
+        value = _value(operation.name, left.value, right.value)
+        result = _Number(value, str(value))
+        said.append(f"{operation} = {result}")
+        expression = _replaced(expression, operation, result)
+        prompts.append(f"{before}{expression}{after} =")
+        results.append(str(result))
+    if style == "steps":
+        return {"prompt": prompts[0], "completion": f" {'; '.join(said) or expression}"}
+    pairs = zip(prompts, [*results, str(expression)], strict=True)
+    return [{"prompt": prompt, "completion": f" {result}"} for prompt, result in pairs]
+
+
+def _parsed(text: str) -> tuple[str, _Expression, str]:
+    """Return the expression of a text, and what stands before and behind it."""
+    found = list(_EXPRESSION.finditer(text))
+    with_operations = [match for match in found if re.search(_OPERATOR, match[0])]
+    if len(with_operations or found) != 1:
+        n = len(with_operations)
+        what = f"{n} expressions" if n else f"{len(found)} numbers and no expression" if found else "no expression"
+        raise ConfigurationError(f"{describe(text)} has {what}; give a text with one, such as '(-3) + 5 * 2'")
+    start, end = (with_operations or found)[0].span()
+    start = len(text[:start].rstrip(_BEFORE))
+    n_open, n_closed = text.count("(", start, end), text.count(")", start, end)
+    if n_open != n_closed and text.count("(") != text.count(")"):
+        raise ConfigurationError(
+            f"{describe(text)} has {text.count('(')} opening brackets and {text.count(')')} closing"
+        )
+    for _ in range(n_open - n_closed):  # brackets of the text around the expression
+        start = text.index("(", start) + 1
+    for _ in range(n_closed - n_open):
+        end = text.rindex(")", start, end)
+    source = "(" + " ".join(text[start:end].translate(_SIGNS).split()) + ")"
+    if len(re.findall(_OPERATOR, source)) > 2 * MAX_OPERATIONS:  # signs among them
+        raise ConfigurationError(f"{describe(text)} has more than {MAX_OPERATIONS} operations")
+    try:
+        expression = _converted(ast.parse(source, mode="eval").body, source)
+    except SyntaxError as error:
+        raise ConfigurationError(f"{describe(source[1:-1])} is not an expression: {error.msg.split(';')[0]}") from None
+    before, after = text[:start].rstrip(), text[end:].rstrip().removesuffix("=").rstrip()
+    return before + " " * (before[-1:] not in ("", "(")), expression, after
+
+
+def _converted(node: ast.expr, source: str) -> _Expression:
+    """Return the expression of a node of Python's syntax tree."""
+    if isinstance(node, ast.Constant):
+        text = source[node.col_offset : node.end_col_offset]  # not node.value, which is a float for decimals
+        return _Number(_bounded(read(text).fraction(0), describe(text)), text)
+    if isinstance(node, ast.UnaryOp):
+        inner = _converted(node.operand, source)
+        if isinstance(node.op, ast.UAdd):
+            return inner
+        if isinstance(inner, _Number):
+            return _Number(-inner.value, inner.text[1:] if inner.text.startswith("-") else f"-{inner.text}")
+        return _Operation("*", _Number(Fraction(-1), "-1"), inner)
+    assert isinstance(node, ast.BinOp), "the characters of _EXPRESSION make nothing else"
+    return _Operation(_NAMES[type(node.op)], _converted(node.left, source), _converted(node.right, source))
+
+
+def _ready(expression: _Expression) -> Iterator[tuple[_Operation, _Number, _Number]]:
+    """Yield the operations on two numbers, from left to right, with these."""
+    if isinstance(expression, _Operation):
+        left, right = expression.left, expression.right
+        if isinstance(left, _Number) and isinstance(right, _Number):
+            yield expression, left, right
+        yield from _ready(left)
+        yield from _ready(right)
+
+
+def _replaced(expression: _Expression, operation: _Operation, result: _Number) -> _Expression:
+    """Return an expression with a result in place of an operation."""
+    if expression is operation:
+        return result
+    if isinstance(expression, _Number):
+        return expression
+    left, right = (_replaced(part, operation, result) for part in (expression.left, expression.right))
+    return _Operation(expression.name, left, right)
+
+
+def _value(name: str, left: Fraction, right: Fraction) -> Fraction:
+    """Return the exact result of an operation, or raise `ConfigurationError`."""
+    said = f"{describe(left)} {name} {describe(right)}"
+    if (name == "/" and right == 0) or (name == "**" and left == 0 and right < 0):
+        raise ConfigurationError(f"{said} divides by zero")
+    if name != "**":
+        plain = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}[name]
+        return _bounded(plain(left, right), said)
+    if right.denominator != 1:
+        raise ConfigurationError(f"{said} is not exact; exponents are integers")
+    if abs(right) * (_bits(left) - 1) > MAX_BITS:  # before it is computed
+        raise _too_large(said)
+    return _bounded(left ** int(right), said)
+
+
+def _bounded(value: Fraction, said: str) -> Fraction:
+    """Return a value, or raise `ConfigurationError` if it is too large."""
+    if _bits(value) > MAX_BITS:
+        raise _too_large(said)
+    return value
+
+
+def _bits(value: Fraction) -> int:
+    return max(abs(value.numerator).bit_length(), value.denominator.bit_length())
+
+
+def _too_large(said: str) -> ConfigurationError:
+    return ConfigurationError(f"{said} has more than {MAX_BITS} bits; steps are of smaller numbers")
