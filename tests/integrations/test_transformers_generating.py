@@ -273,12 +273,12 @@ def test_a_memory_follows_sequences_by_their_tokens(equipped):
     memory = NumberMemory(model.numbers, unknown_numbers(SPACE, (2, 1)), ids, is_kept=True)
     states = torch.randn(4, 32)
     first, _, third, _ = (model.numbers.decode(state).item() for state in states)
-    memory.note(states[[0, 0, 2, 2]])  # two beams of each prompt
+    memory.note(states[[0, 0, 2, 2], None])  # two beams of each prompt
     memory.record(torch.tensor([[4, token], [4, 5], [4, token], [4, 6]]))
-    memory.note(states)
+    memory.note(states[:, None])
     swapped = torch.tensor([[4, 5, 6], [4, token, 6], [4, 6, 6], [4, token, 5]])
     memory.record(swapped)
-    assert memory.numbers(swapped).tolist() == [[None] * 3, [None, first, None], [None] * 3, [None, third, None]]
+    assert memory.written(swapped)[0].tolist() == [[None] * 3, [None, first, None], [None] * 3, [None, third, None]]
     expected = adelic_targets(SPACE, [first, third])
     assert torch.equal(memory.reals[[1, 3], 1], expected[0].float())
     assert torch.equal(memory.digits[[1, 3], 1], expected[1].int())

@@ -46,6 +46,8 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.random import RandomEmbedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+    from adelic.nn.heads.exact import exact_numbers, fractions_of
+    from adelic.nn.heads.operations import OperationHead, OperationPrediction, WrittenNumbers
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import AdelicPositionalEncoding, SinusoidalPositionalEncoding
     from adelic.nn.registry import EMBEDDINGS, build_embedding
@@ -68,6 +70,8 @@ __all__ = [
     "LocalGlobalClassifier",
     "NumberEmbedding",
     "OneHotEmbedding",
+    "OperationHead",
+    "OperationPrediction",
     "PeriodicEmbedding",
     "PlaceEmbedding",
     "PlacewiseClassifier",
@@ -80,8 +84,11 @@ __all__ = [
     "SinusoidalPositionalEncoding",
     "SizeContext",
     "Vocabulary",
+    "WrittenNumbers",
     "XValEmbedding",
     "adelic_targets",
     "build_embedding",
+    "exact_numbers",
+    "fractions_of",
     "functional",
 ]

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +13,11 @@ import torch
 from adelic.errors import AdelicError, ConfigurationError, StorageError, needs_extra
 from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
-from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
-from adelic.integrations.transformers.outputs import make_output_classes
+from adelic.integrations.transformers.models import NUMBER_INPUTS, EquippedModel, hidden_size_of
+from adelic.integrations.transformers.outputs import NUMBER_OUTPUTS, make_output_classes
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, check_tokenizer, note_settings
+from adelic.nn.heads.exact import check_operations
+from adelic.nn.heads.operations import CONSTANTS
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, one_line
 
@@ -33,6 +35,9 @@ def equip(
     max_numerator: int | None = None,
     max_denominator: int = 1,
     loss_weight: float = 1.0,
+    operations: Sequence[str] = (),
+    constants: Sequence[Any] = CONSTANTS,
+    recent: int | None = None,
 ) -> "PreTrainedModel":
     """Give a model and its tokenizer a token for numbers, and return the model, which is changed in place.
 
@@ -46,6 +51,9 @@ def equip(
       models); so a masked number may stay there. The head's loss, times `loss_weight`, is added to the model's, and is
       `outputs.number_loss`.
     - `generate` feeds each number that the head says back into the model; see `EquippedModel.generate`.
+    - With `operations` a number is written by an `OperationHead`: it is one of the text, or exactly what an operation
+      makes of these, or what the other head says. `forward` also takes `number_limbs`, integers (batch, length, 2,
+      limbs), the numbers themselves, whatever their size.
 
     Args:
         model: a causal or masked language model, or an encoder, with or without a head for another task.
@@ -57,6 +65,9 @@ def equip(
             errors.
         max_denominator: and m up to it; 1 for integers.
         loss_weight: of the number head's loss.
+        operations: names such as "+", "-", "*", "/", "gcd", "lcm", "%"; see `adelic.nn.OperationHead`. None by default.
+        constants: numbers that operations may take though the text does not have them.
+        recent: of a longer text only so many numbers, the last ones before the one that is written, are chosen among.
 
     Raises:
         ConfigurationError: the model is an encoder-decoder, equipped already, spread over devices already or takes no
@@ -91,6 +102,9 @@ def equip(
         max_numerator=max_numerator,
         max_denominator=max_denominator,
         loss_weight=loss_weight,
+        operations=check_operations(operations),
+        constants=tuple(constants),
+        recent=recent,
     )
     token_id = add_number_token(tokenizer)
     settings = replace(settings, token_id=token_id)
@@ -106,7 +120,7 @@ def equip(
         embedding_std=float(embeddings.detach().float().std()),
     )
     ignored = getattr(model.config, "keys_to_ignore_at_inference", ["past_key_values"])
-    model.config.keys_to_ignore_at_inference = [*ignored, "number_loss", "number_states"]  # Trainer collects the rest
+    model.config.keys_to_ignore_at_inference = [*ignored, *NUMBER_OUTPUTS]  # Trainer collects the rest
     model.config.adelic = {"model": type(model).__name__, **settings.to_dict()}
     base: Any = type(model)
     model.__class__ = equipped_class(base)
@@ -240,7 +254,7 @@ def equipped_class(base: type) -> type:
     make_output_classes(base.forward)  # type: ignore[attr-defined]
     signature = inspect.signature(base.forward)  # type: ignore[attr-defined]
     by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    added = [inspect.Parameter(name, by_position, default=None) for name in ("number_reals", "number_digits")]
+    added = [inspect.Parameter(name, by_position, default=None) for name in NUMBER_INPUTS]
     parameters = list(signature.parameters.values())
     at = sum(parameter.kind <= by_position for parameter in parameters)
     # Behind all that may be given by position, so that these keep their places.

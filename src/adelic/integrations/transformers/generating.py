@@ -1,7 +1,7 @@
 """Text with numbers, written token by token: each number that the head says is read by the model afterwards."""
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from adelic.errors import ConfigurationError, DecodingError
 from adelic.integrations.transformers.layers import NumberLayers, unknown_numbers
 from adelic.integrations.transformers.models import EquippedModel
 from adelic.integrations.transformers.settings import NumberSettings
-from adelic.nn import adelic_targets
+from adelic.nn import adelic_targets, exact_numbers, fractions_of
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
@@ -33,6 +33,7 @@ class EquippedGenerator(EquippedModel):
         *,
         number_reals: torch.Tensor | None = None,
         number_digits: torch.Tensor | None = None,
+        number_limbs: torch.Tensor | None = None,
         **options: Any,
     ) -> Any:
         """Return what the model writes; each number that it writes is what the head says, and is read by it afterwards.
@@ -41,14 +42,17 @@ class EquippedGenerator(EquippedModel):
             inputs: token ids of the prompts, (batch, length); also as `input_ids`.
             number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN where none is.
             number_digits: likewise, (batch, length, n_primes, max_precision).
+            number_limbs: likewise, (batch, length, 2, limbs), where the model has operations.
             options: of `GenerationMixin.generate`: sampling, several sequences a prompt, beams, streamers and so on,
                 but not another model's guesses. Beams are scored by their tokens alone; each follows its own numbers.
 
         Returns:
             A `ModelOutput` with `sequences`, token ids (rows, total length), and `numbers`, an object array of the same
             shape: the `Fraction` at each number token; None elsewhere, where the head's answer is not a number up to
-            max_numerator and max_denominator, and where a prompt's digits do not say which number it is. With
-            return_dict_in_generate=True also the library's other entries.
+            max_numerator and max_denominator, and where a prompt's digits do not say which number it is. A model with
+            operations writes numbers of any size, and says in `derivations`, an object array of texts, how each that it
+            wrote came about: "12.5 × 8"; None elsewhere. With return_dict_in_generate=True also the library's other
+            entries.
 
         Raises:
             ConfigurationError: an option does not go with numbers, or there are no prompts, or no tensors of their
@@ -64,8 +68,16 @@ class EquippedGenerator(EquippedModel):
                 "generate needs number_reals and number_digits beside input_ids, or the model would read no number: "
                 "NumberTokenizer makes them, also for texts without numbers; pipelines do not pass them on"
             )
+        if self.numbers.operations is not None and number_limbs is None:
+            raise ConfigurationError(
+                "a model with operations needs number_limbs to generate; NumberTokenizer makes them"
+            )
         memory = NumberMemory(
-            self.numbers, numbers, inputs, is_kept=self._option("num_beams", options) not in (None, 1)
+            self.numbers,
+            numbers,
+            inputs,
+            limbs=number_limbs,
+            is_kept=self._option("num_beams", options) not in (None, 1),
         )
         result = super().generate(inputs, number_memory=memory, **options)  # type: ignore[misc]
         sequences = result if isinstance(result, torch.Tensor) else result.sequences
@@ -73,7 +85,9 @@ class EquippedGenerator(EquippedModel):
             from transformers.generation import GenerateDecoderOnlyOutput
 
             result = GenerateDecoderOnlyOutput(sequences=sequences)
-        result["numbers"] = memory.numbers(sequences)
+        result["numbers"], derivations = memory.written(sequences)
+        if self.numbers.operations is not None:
+            result["derivations"] = derivations
         return result
 
     def prepare_inputs_for_generation(
@@ -93,7 +107,7 @@ class EquippedGenerator(EquippedModel):
     ) -> dict[str, Any]:
         """Keep the states that say which number comes next, if it is to be one."""
         if model_kwargs.get("number_memory") is not None:
-            model_kwargs["number_memory"].note(outputs.number_states[:, -1])
+            model_kwargs["number_memory"].note(outputs.number_states)
         updated: dict[str, Any] = super()._update_model_kwargs_for_generation(  # type: ignore[misc]
             outputs, model_kwargs, **kwargs
         )
@@ -133,8 +147,10 @@ class NumberMemory:
         layers: whose head says the numbers.
         numbers: real values (prompts, length) and digits (prompts, length, n_primes, max_precision) of the prompts.
         input_ids: the prompts.
+        limbs: the prompts' numbers themselves, for layers with operations.
         is_kept: whether what the head reads is kept of all tokens, not of the last ones alone: a beam that ends leaves
-            the sequences that go on, and comes back when all is written.
+            the sequences that go on, and comes back when all is written. Layers with operations keep it anyway, since
+            they choose among numbers by the states at them.
 
     Attributes:
         reals, digits: of all tokens so far, for the sequences that were recorded last.
@@ -144,9 +160,9 @@ class NumberMemory:
     >>> space = AdeleSpace(primes=(2, 3, 5))
     >>> layers = NumberLayers(NumberSettings(space=space, token_id=7), hidden_size=4)
     >>> memory = NumberMemory(layers, unknown_numbers(space, (1, 2)), torch.tensor([[1, 2]]))
-    >>> memory.note(torch.zeros(1, 4))
+    >>> memory.note(torch.zeros(1, 2, 4))
     >>> memory.record(torch.tensor([[1, 2, 3]]))
-    >>> memory.numbers(torch.tensor([[1, 2, 3]]))
+    >>> memory.written(torch.tensor([[1, 2, 3]]))[0]
     array([[None, None, None]], dtype=object)
     """
 
@@ -156,22 +172,29 @@ class NumberMemory:
         numbers: tuple[torch.Tensor, torch.Tensor],
         input_ids: torch.Tensor,
         *,
+        limbs: torch.Tensor | None = None,
         is_kept: bool = False,
     ) -> None:
-        self._layers, self._is_kept = layers, is_kept
+        self._layers, self._is_kept = layers, is_kept or layers.operations is not None
         self.reals, self.digits = numbers
-        self._prompts = prompt_numbers(layers.settings, input_ids, *numbers)
+        self._prompts: npt.NDArray[np.object_] = (
+            prompt_numbers(layers.settings, input_ids, *numbers) if limbs is None else fractions_of(limbs)
+        )
+        self._prompts[(input_ids != layers.settings.token_id).cpu().numpy()] = None
+        self._prompt_states: torch.Tensor | None = None  # (prompts, length, hidden_size)
         self._next: dict[tuple[int, int], int] = {}  # from a node and a token to a node
-        self._values: list[Fraction | None] = [None] * len(input_ids)  # of nodes; the first ones are the prompts
+        self._nodes_of: list[_Node] = [_Node(None) for _ in range(len(input_ids))]  # the first ones are the prompts
         self._states: dict[int, torch.Tensor] = {}  # (hidden_size,), what the head reads behind a node
         self._ids = input_ids  # the sequences that were recorded last
         self._nodes = list(range(len(input_ids)))  # where they end
 
     def note(self, states: torch.Tensor) -> None:
-        """Keep what says which number comes next, if it is to be one: (rows, hidden_size), as recorded last."""
+        """Keep what says which number comes next, if it is to be one: (rows, length, hidden_size), as recorded last."""
+        if self._prompt_states is None and self._layers.operations is not None:
+            self._prompt_states = states[:: len(states) // len(self._prompts)]
         if len(states) != len(self._nodes):  # several sequences a prompt, which nothing has told apart yet
             self._align([node for node in self._nodes for _ in range(len(states) // len(self._nodes))])
-        noted = dict(zip(self._nodes, states, strict=True))
+        noted = dict(zip(self._nodes, states[:, -1], strict=True))
         self._states = self._states | noted if self._is_kept else noted
 
     def record(self, input_ids: torch.Tensor) -> None:
@@ -184,26 +207,30 @@ class NumberMemory:
         if input_ids.shape[1] == length:
             return
         assert input_ids.shape[1] == length + 1, "one token at a time"
+        nodes = self._behind(self._nodes, input_ids[:, length].tolist())
+        self._nodes = [node for node in nodes if node is not None]
+        assert len(self._nodes) == len(nodes)
         reals, digits = unknown_numbers(self._layers.settings.space, (len(input_ids), 1), device=input_ids.device)
-        for row, token in enumerate(input_ids[:, length].tolist()):
-            node = self._behind(self._nodes[row], token)
-            assert node is not None
-            self._nodes[row], value = node, self._values[node]
-            if value is not None:
-                real, places = adelic_targets(self._layers.settings.space, value)
-                reals[row, 0], digits[row, 0] = real, places
+        values = [self._nodes_of[node].value for node in self._nodes]
+        if known := [row for row, value in enumerate(values) if value is not None]:
+            real, places = adelic_targets(self._layers.settings.space, [values[row] for row in known])
+            reals[known, 0], digits[known, 0] = real.to(reals), places.to(digits)
         self.reals = torch.cat([self.reals, reals.to(self.reals)], dim=1)
         self.digits = torch.cat([self.digits, digits.to(self.digits)], dim=1)
 
-    def numbers(self, sequences: torch.Tensor) -> npt.NDArray[np.object_]:
-        """Return the numbers of sequences that were recorded, or are one token longer: `Fraction` or None, (*)."""
+    def written(self, sequences: torch.Tensor) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]:
+        """Return the numbers of sequences that were recorded, or are one token longer, and how they came about, (*).
+
+        The numbers are `Fraction` or None, the derivations texts at numbers that were written, else None.
+        """
         start = self._prompts.shape[1]
-        found = np.full(tuple(sequences.shape), None, dtype=object)
+        values, texts = (np.full(tuple(sequences.shape), None, dtype=object) for _ in range(2))
         copies = len(sequences) // len(self._prompts)
         for row, path in enumerate(self._paths(sequences)):
-            found[row, :start] = self._prompts[row // copies]
-            found[row, start : start + len(path) - 1] = [self._values[node] for node in path[1:]]
-        return found
+            values[row, :start] = self._prompts[row // copies]
+            for at, node in enumerate(path[1:], start):
+                values[row, at], texts[row, at] = self._nodes_of[node].value, self._nodes_of[node].derivation
+        return values, texts
 
     def _paths(self, sequences: torch.Tensor) -> list[list[int]]:
         """Return the nodes of each sequence, those of one prompt one after the other; the first stands for the prompt.
@@ -212,24 +239,56 @@ class NumberMemory:
         a token whose state is not known.
         """
         start, copies = self._prompts.shape[1], len(sequences) // len(self._prompts)
-        paths = []
-        for row, tokens in enumerate(sequences[:, start:].tolist()):
-            path = [row // copies]
-            for token in tokens:
-                node = self._behind(path[-1], token)
-                if node is None:
-                    break
-                path.append(node)
-            paths.append(path)
+        paths = [[row // copies] for row in range(len(sequences))]
+        going = list(range(len(sequences)))
+        for tokens in sequences[:, start:].T.tolist():  # of all sequences at once
+            nodes = self._behind([paths[row][-1] for row in going], [tokens[row] for row in going])
+            found = [(row, node) for row, node in zip(going, nodes, strict=True) if node is not None]
+            for row, node in found:
+                paths[row].append(node)
+            going = [row for row, _ in found]
         return paths
 
-    def _behind(self, node: int, token: int) -> int | None:
-        """Return the node of a token behind a node; None if it is new, and what the head reads there is not known."""
-        if (node, token) not in self._next and node in self._states:
-            is_number = token == self._layers.settings.token_id
-            self._values.append(self._layers.decode(self._states[node]).item() if is_number else None)
-            self._next[node, token] = len(self._values) - 1
-        return self._next.get((node, token))
+    def _behind(self, nodes: list[int], tokens: list[int]) -> list[int | None]:
+        """Return the node of each token behind a node; None if it is new and what the head reads is not known."""
+        pairs = list(zip(nodes, tokens, strict=True))
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._next and pair[0] in self._states]
+        numbers = [node for node, token in new if token == self._layers.settings.token_id]
+        said = dict(zip(numbers, self._say(numbers), strict=True))
+        for node, token in new:
+            value, text = said[node] if token == self._layers.settings.token_id else (None, None)
+            self._next[node, token] = len(self._nodes_of)
+            self._nodes_of.append(_Node(node, value, text))
+        return [self._next.get(pair) for pair in pairs]
+
+    def _say(self, nodes: list[int]) -> list[tuple[Fraction | None, str | None]]:
+        """Return the numbers that the head says behind nodes, and how they come about."""
+        if not nodes:
+            return []
+        states = torch.stack([self._states[node] for node in nodes])
+        if self._layers.operations is None:
+            return [(value, None) for value in self._layers.decode(states)]
+        contexts = [self._context(node) for node in nodes]
+        memory = torch.nn.utils.rnn.pad_sequence([memory for memory, _ in contexts], batch_first=True)
+        numbers = exact_numbers([values + [None] * (memory.shape[1] - len(values)) for _, values in contexts])
+        written = self._layers.write(states, memory, numbers.to(states.device))
+        return list(zip(written.values, written.derivations, strict=True))
+
+    def _context(self, node: int) -> tuple[torch.Tensor, list[Fraction]]:
+        """Return the n numbers that were read until a node, and the memory of them, (n, 2 · hidden_size)."""
+        path = []
+        at: int | None = node
+        while at is not None and self._nodes_of[at].parent is not None:
+            path.append(at)
+            at = self._nodes_of[at].parent
+        assert at is not None
+        assert self._prompt_states is not None
+        path.reverse()
+        values = [*self._prompts[at], *(self._nodes_of[one].value for one in path)]
+        states = torch.stack([*self._prompt_states[at], *(self._states[one] for one in path)])
+        places = torch.tensor([i for i, value in enumerate(values) if value is not None], dtype=torch.long)
+        behind = (places + 1).clamp(max=len(values) - 1)
+        return torch.cat([states[places], states[behind]], dim=-1), [v for v in values if v is not None]
 
     def _align(self, nodes: list[int]) -> None:
         """Bring the tensors into the order of sequences with these last nodes."""
@@ -237,6 +296,14 @@ class NumberMemory:
             rows = {node: row for row, node in enumerate(self._nodes)}
             order = torch.tensor([rows[node] for node in nodes], device=self.reals.device)
             self.reals, self.digits, self._nodes = self.reals[order], self.digits[order], nodes
+
+
+class _Node(NamedTuple):
+    """A token that was written: behind which, and, of a number token, what was said and how it came about."""
+
+    parent: int | None
+    value: Fraction | None = None
+    derivation: str | None = None
 
 
 def prompt_numbers(

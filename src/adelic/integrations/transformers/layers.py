@@ -9,7 +9,16 @@ import torch
 from torch import nn
 
 from adelic.integrations.transformers.settings import NumberSettings
-from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
+from adelic.nn import (
+    AdelicHead,
+    AdelicLoss,
+    AdelicPrediction,
+    OperationHead,
+    OperationPrediction,
+    PlaceEmbedding,
+    WrittenNumbers,
+    adelic_targets,
+)
 from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
@@ -62,6 +71,16 @@ class NumberLayers(Fingerprinted):
         )  # the token's own embedding is the bias
         self.head = AdelicHead(space, hidden_size, placewise=False, real_scale=settings.real_scale)
         self.loss = AdelicLoss(space, real_scale=settings.real_scale)
+        self.operations = None
+        if settings.operations:
+            self.operations = OperationHead(
+                hidden_size,
+                settings.operations,
+                constants=settings.constants,
+                memory_features=2 * hidden_size,
+                recent=settings.recent,
+                free=True,
+            )
         # About half of the features' mean square is there: cos and sin of many angles, or fewer ones among zeros.
         nn.init.normal_(self.projection.weight, std=embedding_std * (2 / n_features) ** 0.5)
 
@@ -87,9 +106,75 @@ class NumberLayers(Fingerprinted):
 
     def predict(self, states: torch.Tensor) -> AdelicPrediction:
         """Return what hidden states say of numbers, computed in float32 whatever the model's type."""
-        parameters = {name: parameter.float() for name, parameter in self.head.named_parameters()}
-        prediction: AdelicPrediction = torch.func.functional_call(self.head, parameters, states.float())
+        prediction: AdelicPrediction = _in_float32(self.head, states.float())
         return prediction
+
+    def choose(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> OperationPrediction:
+        """Return which numbers of a context, and which operation, hidden states say, computed in float32.
+
+        Args:
+            states: (k, hidden_size).
+            memory: (k, n, 2 · hidden_size), the state at each number of the context and at the token after it: what
+                stands behind a number is not known at the number itself in a causal model.
+            numbers: int32 (k, n, 2, limbs), the numbers; `exact_numbers`.
+        """
+        assert self.operations is not None
+        prediction: OperationPrediction = _in_float32(self.operations, states.float(), memory.float(), numbers)
+        return prediction
+
+    def operation_loss(
+        self,
+        states: torch.Tensor,
+        numbers: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+        is_number: torch.Tensor,
+        targets: torch.Tensor,
+        *,
+        is_causal: bool,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return −log of the probability of the numbers that are to be written, and the share with a derivation.
+
+        Args:
+            states: (batch, length, hidden_size).
+            numbers: the numbers at all tokens, real values, digits and limbs.
+            is_number: where the model reads a number, bool (batch, length).
+            targets: where a number is to be written, bool (batch, length).
+            is_causal: whether the state before a token says it, of what was read until then; else that at the token.
+        """
+        assert self.operations is not None
+        _, digits, limbs = numbers
+        rows, at = torch.nonzero(targets, as_tuple=True)
+        ends = at - 1 if is_causal else torch.full_like(at, states.shape[1] - 1)
+        length = states.shape[1]
+        places = torch.arange(length, device=at.device).where(is_number, length).sort(dim=1).values
+        places = places[:, : int(is_number.sum(dim=1).amax())] if len(at) else places[:, :0]
+        places = places[rows]
+        is_there = (places <= ends[:, None]) & (places != at[:, None])
+        places = places.clamp(max=length - 1)
+        chosen = limbs[rows[:, None], places] * is_there[..., None, None]
+        behind = torch.minimum(places + 1, ends[:, None])
+        memory = torch.cat([states[rows[:, None], places], states[rows[:, None], behind]], dim=-1)
+        queries = states[rows, ends if is_causal else at]
+        free = self._log_likelihood(queries, digits[rows, at])
+        return self.operations.loss(self.choose(queries, memory, chosen), limbs[rows, at], free)
+
+    def _log_likelihood(self, states: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
+        """Return the log-probability of digits (k, n_primes, max_precision), (k,); −inf where some are unknown."""
+        logs = self.predict(states).logits.log_softmax(dim=-1)
+        of_digits = logs.gather(-1, digits.clamp(min=0)[..., None])[..., 0].flatten(1).sum(dim=1)
+        return of_digits.masked_fill((digits == UNKNOWN_DIGIT).flatten(1).any(dim=1), -torch.inf)
+
+    @torch.no_grad()
+    def write(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> WrittenNumbers:
+        """Return the numbers that hidden states say, and how they come about; for the shapes of `choose`."""
+        assert self.operations is not None
+        logs = self.predict(states).logits.log_softmax(dim=-1)
+        said = self.settings.code.decode_soft(logs.cpu().numpy())
+        likelihoods = np.full(len(states), -np.inf)
+        known = [row for row, value in enumerate(said.values) if value is not None]
+        if known:
+            _, digits = adelic_targets(self.settings.space, [said.values[row] for row in known])
+            likelihoods[known] = self._log_likelihood(states[known], digits.to(states.device)).cpu().numpy()
+        return self.operations.decode(self.choose(states, memory, numbers), (said.values, likelihoods))
 
     def number_loss(self, states: torch.Tensor, reals: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
         """Return the `AdelicLoss` of hidden states (k, hidden_size) for the numbers that they should say, a scalar."""
@@ -129,6 +214,11 @@ class NumberLayers(Fingerprinted):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.restore_tables()
         return self
+
+
+def _in_float32(head: nn.Module, *inputs: torch.Tensor) -> Any:
+    parameters = {name: parameter.float() for name, parameter in head.named_parameters()}
+    return torch.func.functional_call(head, parameters, inputs)
 
 
 _LARGEST = float(np.finfo(np.float32).max)

@@ -16,6 +16,9 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.nn.kernels.lifting import digit_counts
 from adelic.nn.tensors import as_digits, is_traced
 
+NUMBER_INPUTS = ("number_reals", "number_digits", "number_limbs")
+"""What an equipped model takes beside the inputs of its class; the last for models with operations."""
+
 
 class EquippedModel:
     """The base class that stands before an equipped model's own class; `equip` makes such a model.
@@ -66,13 +69,15 @@ class EquippedModel:
         *,
         number_reals: torch.Tensor | None = None,
         number_digits: torch.Tensor | None = None,
+        number_limbs: torch.Tensor | None = None,
         **inputs: Any,
     ) -> Any:
         """Return the model's outputs; `forward` calls it with that of the model's own class, and see `equip`.
 
         Returns:
             The outputs of the model's class with `number_states`, (batch, length, hidden_size), what the head reads;
-            if there are labels of a language model and numbers, `loss` includes `number_loss`.
+            if there are labels of a language model and numbers, `loss` includes `number_loss`. With operations
+            `number_derivable` is the share of the numbers to be written that some derivation gives.
 
         Raises:
             ConfigurationError: only one of the numbers' tensors is given, its shape or its digits do not fit, or
@@ -101,7 +106,12 @@ class EquippedModel:
         found = dict(outputs) | {"hidden_states": selected(outputs.hidden_states, is_asked), "number_states": states}
         labels = inputs.get("labels")
         if labels is not None and self.objective and numbers is not None:
-            found["number_loss"] = self._number_loss(states, labels, *numbers)
+            if self.numbers.operations is None:
+                found["number_loss"] = self._number_loss(states, labels, *numbers)
+            else:
+                found["number_loss"], found["number_derivable"] = self._operation_loss(
+                    states, labels, numbers, input_ids, number_limbs
+                )
             found["loss"] = found["loss"] + self.numbers.settings.loss_weight * found["number_loss"]
         is_dict = self.config.return_dict if return_dict is None else return_dict
         result = output_class(type(outputs))(**found)
@@ -195,6 +205,33 @@ class EquippedModel:
             states, labels, reals, digits = states[:, :-1], labels[:, 1:], reals[:, 1:], digits[:, 1:]
         at = (labels == self.numbers.settings.token_id) & ~reals.isnan()
         return self.numbers.number_loss(states[at], reals[at], digits[at])
+
+    def _operation_loss(
+        self,
+        states: torch.Tensor,
+        labels: torch.Tensor,
+        numbers: tuple[torch.Tensor, torch.Tensor],
+        input_ids: torch.Tensor | None,
+        limbs: torch.Tensor | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss of the head with operations where the labels have the number token, and what it reports."""
+        if input_ids is None or limbs is None:
+            raise ConfigurationError(
+                "a model with operations learns from input_ids and number_limbs; NumberTokenizer makes both, and "
+                "NumberCollator the labels"
+            )
+        if limbs.shape[:-1] != (*input_ids.shape, 2):
+            raise ConfigurationError(
+                f"number_limbs of shape {tuple(limbs.shape)} do not fit input_ids of shape {tuple(input_ids.shape)}; "
+                "they are (batch, length, 2, limbs)"
+            )
+        exists, token = (limbs[..., 1, :] != 0).any(dim=-1), self.numbers.settings.token_id
+        targets = (labels == token) & exists
+        is_causal = self.objective == "causal"
+        if is_causal:
+            targets[:, 0] = False  # nothing says the first token
+        is_number = (input_ids == token) & exists
+        return self.numbers.operation_loss(states, (*numbers, limbs), is_number, targets, is_causal=is_causal)
 
 
 def _drop_captures(model: Any) -> None:

@@ -7,11 +7,14 @@ from typing import Any, get_args, get_type_hints
 
 import torch
 
+NUMBER_OUTPUTS = ("number_loss", "number_states", "number_derivable")
+"""What an equipped model adds: the loss of numbers, what their heads read, the share of targets with a derivation."""
+
 _made: dict[type, Any] = {}
 
 
 def output_class(base: type) -> Any:
-    """Return the subclass of a class of outputs that has `number_loss` and `number_states`, too.
+    """Return the subclass of a class of outputs that has `NUMBER_OUTPUTS`, too.
 
     >>> from transformers.modeling_outputs import CausalLMOutput
     >>> made = output_class(CausalLMOutput)(logits=torch.zeros(1), number_states=torch.ones(1))
@@ -19,7 +22,7 @@ def output_class(base: type) -> Any:
     (True, ['logits', 'number_states'])
     """
     if base not in _made:
-        added = [(name, torch.Tensor | None, None) for name in ("number_loss", "number_states")]
+        added = [(name, torch.Tensor | None, None) for name in NUMBER_OUTPUTS]
         namespace = {"__module__": __name__, "__doc__": base.__doc__, "__reduce__": _reduce, "equipped_from": base}
         _made[base] = make_dataclass(f"Adelic{base.__name__}", added, bases=(base,), namespace=namespace)
     return _made[base]

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adelic.errors import ConfigurationError
+from adelic.nn import exact_numbers, fractions_of
+from adelic.nn.heads.exact import check_operations
+from adelic.nn.heads.operations import CONSTANTS, MOST_NUMBERS
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, number_text
 from adelic.numbers.features import PLACE_FEATURES
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ class NumberSettings:
         max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
         max_denominator: and m up to it; 1 for integers.
         loss_weight: of the number head's loss beside the language model's.
+        operations: with which an `OperationHead` writes numbers; none for a model without one.
+        constants: numbers that it may choose though no text has them, as texts.
+        recent: of a longer context only so many numbers, the last ones, are chosen among; None for all.
 
     Raises:
         ConfigurationError: a value is not so.
@@ -53,9 +59,15 @@ class NumberSettings:
     max_numerator: int | None = None
     max_denominator: int = 1
     loss_weight: float = 1.0
+    operations: tuple[str, ...] = ()
+    constants: tuple[str, ...] = tuple(map(str, CONSTANTS))
+    recent: int | None = None
 
     def __post_init__(self) -> None:
         """Check the values."""
+        object.__setattr__(self, "operations", check_operations(self.operations))
+        constants = fractions_of(exact_numbers(list(self.constants)))
+        object.__setattr__(self, "constants", tuple(number_text(q) for q in constants))
         for name, (words, holds) in _RULES.items():
             if not holds(value := getattr(self, name)):
                 raise ConfigurationError(f"{name}={describe(value)} must be {words}")
@@ -80,7 +92,10 @@ class NumberSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return asdict(self) | {"space": self.space.to_dict()}
+        data = asdict(self) | {"space": self.space.to_dict()}
+        if not self.operations:
+            return {key: value for key, value in data.items() if key not in ("operations", "constants", "recent")}
+        return data | {"operations": list(self.operations), "constants": list(self.constants)}
 
     @classmethod
     def from_dict(cls, data: Any) -> "NumberSettings":
@@ -126,6 +141,10 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "real_scale": ("positive and finite in float32", lambda value: _is_real(value, 1 / _GREATEST)),
     "max_numerator": ("a whole number from 0 on, or None", lambda value: value is None or _is_whole(value, 0)),
     "max_denominator": ("a whole number from 1 on", lambda value: _is_whole(value, 1)),
+    "recent": (
+        f"a whole number from 1 to {MOST_NUMBERS}, or None",
+        lambda value: value is None or (_is_whole(value, 1) and value <= MOST_NUMBERS),
+    ),
     "loss_weight": ("finite in float32 and not negative", lambda value: _is_real(value, 0)),
 }
 """Setting -> what it has to be, in words, and whether a value, also one from a file, is that."""

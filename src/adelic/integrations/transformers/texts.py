@@ -12,7 +12,7 @@ from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.finding import FoundNumber, find_numbers
 from adelic.integrations.transformers.layers import unknown_numbers
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, check_tokenizer, noted_settings
-from adelic.nn import adelic_targets
+from adelic.nn import adelic_targets, exact_numbers
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
 
@@ -38,8 +38,9 @@ class NumberTokenizer:
     `number_reals`, float32 (batch, length), and `number_digits`, int32 (batch, length, n_primes, max_precision), have
     NaN and `UNKNOWN_DIGIT` at tokens that are not numbers. The digits are integers, so no change of floating-point type
     on the way to a device can harm them; they are the number exactly, up to `space.decoding_bound`. A prime that
-    divides a denominator more often than the space's window holds has no digits; that is not an error. How a number was
-    written ("1,000" or "1000", "1/2" or "0.5") is not kept.
+    divides a denominator more often than the space's window holds has no digits; that is not an error. Of a model with
+    operations `number_limbs`, int32 (batch, length, 2, limbs), has the numbers themselves, see `nn.exact_numbers`. How
+    a number was written ("1,000" or "1000", "1/2" or "0.5") is not kept.
 
     Args:
         tokenizer: of a model that went through `equip`.
@@ -149,6 +150,12 @@ class NumberTokenizer:
             known_reals, known_digits = adelic_targets(self.space, list(values))
             reals[rows, columns], digits[rows, columns] = known_reals.to(reals), known_digits.to(digits)
         batch["number_reals"], batch["number_digits"] = reals, digits
+        if self.settings is not None and self.settings.operations:
+            known = exact_numbers([value for *_, value in placed])
+            limbs = torch.zeros((*is_number.shape, *known.shape[1:]), dtype=known.dtype)
+            if placed:
+                limbs[rows, columns] = known
+            batch["number_limbs"] = limbs
         return batch, placed
 
     def mark(self, text: str) -> tuple[str, list[Fraction | None]]:
@@ -313,6 +320,8 @@ class NumberCollator:
     def _check_targets(self, targets: list[Fraction]) -> str | None:
         """Return what is to be said of a number that is to be learned and that the model can never write, if any."""
         settings = self.number_tokenizer.settings
+        if settings is not None and settings.operations:  # these write numbers of any size
+            return None
         beyond = [] if settings is None else [value for value in targets if not settings.holds(value)]
         if settings is None or not beyond:
             return None

@@ -1,0 +1,392 @@
+"""Exact numbers of any size in tensors, and which operations on them make another: decided by residues, not floats.
+
+A number is its numerator and denominator in two's complement, so that whatever carries tensors carries it unharmed. On
+the tensor's device it becomes its residues at two primes near 2^30 and its real value; a sum, product or quotient is
+compared with a target there, the integers of gcd and remainders in int64. What these cannot decide (an integer beyond
+int64, two numbers that float64 holds for equal, a denominator that such a prime divides) is computed with fractions.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from adelic.errors import ConfigurationError
+from adelic.numbers.describe import describe
+from adelic.numbers.rationals import read
+
+PRIMES = (1073741789, 1073741783)
+"""The greatest primes below 2^30: products of residues fit int64, and chance makes two results equal once in 2^60."""
+
+MOST_BITS = 1 << 14
+"""A power that may have more binary digits in its numerator or denominator is not computed."""
+
+_LIMB = 32
+_SMALL = 62
+"""Integers below 2^62 are computed with in int64."""
+
+
+def exact_numbers(numbers: Any) -> torch.Tensor:
+    """Return numbers of any size as a tensor of integers, int32 (*, 2, limbs).
+
+    Args:
+        numbers: a sequence of numbers, as `AdeleSpace.encode` takes them, (n,); or of such sequences of any lengths,
+            (rows, n), where shorter rows are filled. None stands for no number.
+
+    Returns:
+        numerators and denominators in two's complement, 32 bits an entry, the lowest first; the denominator 0 where
+        there is no number.
+
+    Raises:
+        EncodingError, DivisionByZeroError: a value is not a number.
+
+    >>> exact_numbers([-3, "1/2"])
+    tensor([[[-3],
+             [ 1]],
+    <BLANKLINE>
+            [[ 1],
+             [ 2]]], dtype=torch.int32)
+    >>> exact_numbers([[10**20], [7, 8]]).shape
+    torch.Size([2, 2, 2, 3])
+    """
+    rows = list(numbers)
+    is_nested = any(isinstance(row, Sequence) and not isinstance(row, str) for row in rows)
+    lists = [[_fraction(value) for value in row] for row in (rows if is_nested else [rows])]
+    found = [value for row in lists for value in row if value is not None]
+    bits = max((max(q.numerator.bit_length(), q.denominator.bit_length()) for q in found), default=0)
+    n_limbs = bits // _LIMB + 1
+    result = np.zeros((len(lists), max(map(len, lists), default=0), 2, n_limbs), dtype="<i4")
+    for i, row in enumerate(lists):
+        for j, q in enumerate(row):
+            if q is not None:
+                parts = [part.to_bytes(4 * n_limbs, "little", signed=True) for part in (q.numerator, q.denominator)]
+                result[i, j] = np.frombuffer(b"".join(parts), dtype="<i4").reshape(2, n_limbs)
+    tensor = torch.from_numpy(result.astype(np.int32))
+    return tensor if is_nested else tensor[0]
+
+
+def fractions_of(numbers: torch.Tensor) -> Any:
+    """Return the numbers of a tensor (*, 2, limbs), an object array (*) of `Fraction`, None where there is none.
+
+    >>> fractions_of(exact_numbers([-3, 10**30, None]))
+    array([Fraction(-3, 1), Fraction(1000000000000000000000000000000, 1), None],
+          dtype=object)
+    """
+    array = np.ascontiguousarray(numbers.detach().cpu().numpy().astype("<i4"))
+    found = np.full(array.shape[:-2], None, dtype=object)
+    for at in np.argwhere(array[..., 1, :].any(axis=-1)):
+        n, m = (int.from_bytes(part.tobytes(), "little", signed=True) for part in array[tuple(at)])
+        found[tuple(at)] = Fraction(n, m)
+    return found
+
+
+def padded(numbers: torch.Tensor, n_limbs: int) -> torch.Tensor:
+    """Return the same numbers (*, 2, limbs) with more limbs, which repeat the sign.
+
+    >>> fractions_of(padded(exact_numbers([-7]), 3))
+    array([Fraction(-7, 1)], dtype=object)
+    """
+    more = n_limbs - numbers.shape[-1]
+    sign = (numbers[..., -1:] >> (_LIMB - 1)).expand(*numbers.shape[:-1], max(more, 0))
+    return torch.cat([numbers, sign], dim=-1) if more > 0 else numbers
+
+
+def _fraction(value: Any) -> Fraction | None:
+    if value is None or isinstance(value, Fraction):
+        return value
+    return read(value).fraction(0)
+
+
+class Operands:
+    """What is known of numbers (*, 2, limbs) on their device; tensors (*), residues (primes, *).
+
+    Attributes:
+        exists, is_zero, is_negative, is_whole, is_known: bool; the last says that the residues are the number's.
+        residues, numerators, denominators: int64, modulo `PRIMES`.
+        real, bits: float64; bits is log2 of the numerator or the denominator, whichever is greater.
+        small, is_small: int64, the numerator, and whether it is a whole number below 2^62.
+
+    >>> Operands(exact_numbers(["1/2", -7])).real
+    tensor([ 0.5000, -7.0000], dtype=torch.float64)
+    """
+
+    def __init__(self, numbers: torch.Tensor) -> None:
+        limbs = numbers.long()
+        # The highest limb carries the sign, the others are what they are modulo 2^32.
+        limbs = torch.cat([limbs[..., :-1] & ((1 << _LIMB) - 1), limbs[..., -1:]], dim=-1)
+        self.primes = torch.tensor(PRIMES, device=numbers.device).reshape(-1, *[1] * (numbers.dim() - 2))
+        is_double = numbers.device.type != "mps"
+        real = torch.zeros(numbers.shape[:-1], dtype=torch.float64 if is_double else torch.float32).to(numbers.device)
+        residues = torch.zeros((len(PRIMES), *numbers.shape[:-1]), dtype=torch.int64, device=numbers.device)
+        primes = self.primes[..., None]
+        for k in reversed(range(limbs.shape[-1])):
+            real = real * 2.0**_LIMB + limbs[..., k]
+            residues = (residues * ((1 << _LIMB) % primes) + limbs[..., k]) % primes
+        self.numerators, self.denominators = residues[..., 0], residues[..., 1]
+        self.exists = (numbers[..., 1, :] != 0).any(dim=-1)
+        self.is_zero = (numbers[..., 0, :] == 0).all(dim=-1)
+        self.is_negative = numbers[..., 0, -1] < 0
+        self.is_known = (self.denominators != 0).all(dim=0)
+        self.is_whole = (numbers[..., 1, 0] == 1) & (numbers[..., 1, 1:] == 0).all(dim=-1)
+        self.real = torch.where(self.exists, real[..., 0] / real[..., 1], 0)
+        self.bits = real.abs().clamp(min=1).amax(dim=-1).log2()
+        self.is_small = self.is_whole & (real[..., 0].abs() < 2.0**_SMALL)
+        low = limbs[..., 0, 0] + ((limbs[..., 0, 1] << _LIMB) if limbs.shape[-1] > 1 else 0)
+        self.small = torch.where(self.is_small, low, 0)
+        self.residues = self.numerators * _inverse(self.denominators, self.primes) % self.primes
+
+    def along(self, dim: int) -> "Operands":
+        """Return the same with one axis more, to be broadcast against others."""
+        view = object.__new__(Operands)
+        view.__dict__ = {key: value.unsqueeze(dim) for key, value in vars(self).items()}
+        return view
+
+
+def _inverse(residues: torch.Tensor, primes: torch.Tensor) -> torch.Tensor:
+    """Return inverses modulo primes; 0 of 0."""
+    return _power(residues, primes - 2, primes, _LIMB - 2)
+
+
+def _power(base: torch.Tensor, exponents: torch.Tensor, primes: torch.Tensor, n_bits: int) -> torch.Tensor:
+    """Return powers modulo primes, of exponents with at most so many bits."""
+    result = torch.ones_like(primes)
+    for bit in range(n_bits):
+        result = torch.where((exponents >> bit) & 1 == 1, result * base % primes, result)
+        base = base * base % primes
+    return result
+
+
+class Results(NamedTuple):
+    """What an operation gives: residues (primes, *), real values (*), and where these are right, bool (*)."""
+
+    residues: torch.Tensor
+    real: torch.Tensor
+    is_known: torch.Tensor
+
+
+Compute = Callable[..., Results]
+
+
+def _field(residues: Callable[..., torch.Tensor], real: Callable[..., torch.Tensor]) -> Compute:
+    """Return an operation of fields: the same formula modulo the primes as for reals."""
+
+    def results(a: Operands, b: Operands) -> Results:
+        return Results(residues(a, b) % a.primes, real(a.real, b.real), a.is_known & b.is_known)
+
+    return results
+
+
+def _quotient(a: Operands, b: Operands) -> Results:
+    # Not known where a prime divides the numerator of b.
+    is_unit = (b.numerators != 0).all(dim=0)
+    inverse = b.denominators * _inverse(b.numerators, b.primes) % b.primes
+    return Results(a.residues * inverse % a.primes, a.real / b.real, a.is_known & b.is_known & is_unit)
+
+
+def _sign(a: Operands, b: Operands) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sign of a − b, int64, and whether it is known; float64 alone does not tell near numbers apart."""
+    is_equal = (a.residues == b.residues).all(dim=0)
+    difference, size = a.real - b.real, a.real.abs() + b.real.abs()
+    is_known = a.is_known & b.is_known & (is_equal | (difference.abs() > 1e-9 * size))
+    return torch.where(is_equal, 0, difference.sign().nan_to_num().long()), is_known
+
+
+def _chosen(which: Callable[[torch.Tensor], torch.Tensor]) -> Compute:
+    """Return the operation that takes a or b, a where `which` says so of the sign of a − b."""
+
+    def results(a: Operands, b: Operands) -> Results:
+        sign, is_known = _sign(a, b)
+        is_first = which(sign)
+        return Results(torch.where(is_first, a.residues, b.residues), torch.where(is_first, a.real, b.real), is_known)
+
+    return results
+
+
+def _distance(a: Operands, b: Operands) -> Results:
+    sign, is_known = _sign(a, b)
+    return Results(sign * (a.residues - b.residues) % a.primes, (a.real - b.real).abs(), is_known)
+
+
+def _truth(holds: Callable[[torch.Tensor], torch.Tensor]) -> Compute:
+    """Return the comparison that is 1 where `holds` says so of the sign of a − b, and else 0."""
+
+    def results(a: Operands, b: Operands) -> Results:
+        sign, is_known = _sign(a, b)
+        truth = holds(sign)
+        return Results(truth.long().expand(len(a.primes), *truth.shape), truth.to(a.real.dtype), is_known)
+
+    return results
+
+
+def _integers(compute: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Compute:
+    """Return an operation on integers, int64; a divisor 0 is replaced, since what it gives is not defined."""
+
+    def results(a: Operands, b: Operands) -> Results:
+        value = compute(*_alike(a.small, b.small))
+        return Results(value % a.primes, value.to(a.real.dtype), a.is_small & b.is_small)
+
+    return results
+
+
+def _lcm(a: Operands, b: Operands) -> Results:
+    # The product alone may exceed int64.
+    x, y = _alike(a.small.abs(), b.small.abs())
+    part = x // torch.gcd(x, y).clamp(min=1)
+    return Results(part % a.primes * (y % a.primes) % a.primes, part.to(a.real) * y, a.is_small & b.is_small)
+
+
+def _raised(a: Operands, b: Operands) -> Results:
+    base = torch.where(b.is_negative, _inverse(a.residues, a.primes), a.residues)
+    exponent = b.small.abs().clamp(max=MOST_BITS)
+    is_unit = (a.numerators != 0).all(dim=0)
+    is_known = a.is_known & (b.small.abs() <= MOST_BITS) & (is_unit | a.is_zero)
+    return Results(_power(base, exponent, a.primes, MOST_BITS.bit_length()), a.real**b.real, is_known)
+
+
+def _power_defined(a: Operands, b: Operands) -> torch.Tensor:
+    """Return where a power has not too many digits, and is not 1/0."""
+    is_trivial = (b.small.abs() <= 1) | (a.bits == 0)
+    return b.is_small & (is_trivial | (b.small.abs() * a.bits <= MOST_BITS)) & ~(a.is_zero & b.is_negative)
+
+
+def _one(residues: Callable[[Operands], torch.Tensor], real: Callable[[Operands], torch.Tensor]) -> Compute:
+    """Return an operation on one number."""
+    return lambda a: Results(residues(a) % a.primes, real(a), a.is_known)
+
+
+def _unknown(a: Operands) -> torch.Tensor:
+    """Return real values that say nothing."""
+    return torch.full_like(a.real, math.nan)
+
+
+def _both_whole(a: Operands, b: Operands) -> torch.Tensor:
+    return a.is_whole & b.is_whole
+
+
+def _alike(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = torch.broadcast_shapes(x.shape, y.shape)  # type: ignore[no-untyped-call]
+    return x.expand(shape), y.expand(shape)
+
+
+def _nonzero(x: torch.Tensor) -> torch.Tensor:
+    return torch.where(x == 0, 1, x)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation on one number or two: how it is written, its exact value, and its residues.
+
+    Attributes:
+        text: of a derivation, with {a} and {b}.
+        exact: from one or two `Fraction` to an exact number.
+        results: from one or two `Operands` to `Results`.
+        defined: where it is defined, bool; None for everywhere.
+    """
+
+    text: str
+    exact: Callable[..., Any]
+    results: Compute
+    defined: Callable[..., torch.Tensor] | None = None
+
+
+UNARY: dict[str, Operation] = {
+    "abs": Operation(
+        "|{a}|", abs, _one(lambda a: torch.where(a.is_negative, -1, 1) * a.residues, lambda a: a.real.abs())
+    ),
+    "negate": Operation("−({a})", lambda a: -a, _one(lambda a: -a.residues, lambda a: -a.real)),
+    "numerator": Operation("numerator of {a}", lambda a: a.numerator, _one(lambda a: a.numerators, _unknown)),
+    "denominator": Operation("denominator of {a}", lambda a: a.denominator, _one(lambda a: a.denominators, _unknown)),
+}
+"""The operations on one number, by name."""
+
+BINARY: dict[str, Operation] = {
+    "+": Operation("{a} + {b}", lambda a, b: a + b, _field(lambda a, b: a.residues + b.residues, torch.add)),
+    "-": Operation("{a} − {b}", lambda a, b: a - b, _field(lambda a, b: a.residues - b.residues, torch.sub)),
+    "*": Operation("{a} × {b}", lambda a, b: a * b, _field(lambda a, b: a.residues * b.residues, torch.mul)),
+    "/": Operation("{a} ÷ {b}", lambda a, b: a / b, _quotient, lambda a, b: ~b.is_zero),
+    "distance": Operation("|{a} − {b}|", lambda a, b: abs(a - b), _distance),
+    "gcd": Operation("gcd({a}, {b})", lambda a, b: math.gcd(int(a), int(b)), _integers(torch.gcd), _both_whole),
+    "lcm": Operation("lcm({a}, {b})", lambda a, b: math.lcm(int(a), int(b)), _lcm, _both_whole),
+    "%": Operation(
+        "{a} mod {b}",
+        lambda a, b: a % b,
+        _integers(lambda x, y: torch.remainder(x, _nonzero(y))),
+        lambda a, b: _both_whole(a, b) & ~b.is_zero,
+    ),
+    "//": Operation(
+        "⌊{a} ÷ {b}⌋",
+        lambda a, b: a // b,
+        _integers(lambda x, y: torch.div(x, _nonzero(y), rounding_mode="floor")),
+        lambda a, b: _both_whole(a, b) & ~b.is_zero,
+    ),
+    "**": Operation("{a} ^ {b}", lambda a, b: a ** int(b), _raised, _power_defined),
+    "min": Operation("min({a}, {b})", min, _chosen(lambda sign: sign <= 0)),
+    "max": Operation("max({a}, {b})", max, _chosen(lambda sign: sign >= 0)),
+    "<": Operation("{a} < {b}", lambda a, b: int(a < b), _truth(lambda sign: sign < 0)),
+    "<=": Operation("{a} ≤ {b}", lambda a, b: int(a <= b), _truth(lambda sign: sign <= 0)),
+    "==": Operation("{a} = {b}", lambda a, b: int(a == b), _truth(lambda sign: sign == 0)),
+    "divides": Operation(
+        "{a} divides {b}",
+        lambda a, b: int(b % a == 0),
+        _integers(lambda x, y: (torch.remainder(y, _nonzero(x)) == 0).long()),
+        lambda a, b: _both_whole(a, b) & ~a.is_zero,
+    ),
+}
+"""The operations on two numbers, by name."""
+
+COPY = Operation("{a}", lambda a: a, _one(lambda a: a.residues, lambda a: a.real))
+"""A number as it is."""
+
+
+def check_operations(names: Any) -> tuple[str, ...]:
+    """Return the names of operations, each once.
+
+    >>> check_operations(["gcd", "+"])
+    ('gcd', '+')
+    >>> check_operations(["plus"])
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: operations has 'plus', which is none of +, -, *, /, distance, gcd, lcm, %, //, ...
+    """
+    known = [*BINARY, *UNARY]
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ConfigurationError(f"operations={describe(names)} is no list of names; choose among {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(f"operations has {describe(name)}, which is none of {', '.join(known)}")
+    return tuple(dict.fromkeys(names))
+
+
+def matches(
+    operation: Operation, operands: Sequence[Operands], target: Operands, defined: torch.Tensor, exact: Sequence[Any]
+) -> torch.Tensor:
+    """Return where an operation gives the target, bool (*), the shape that operands and target have in common.
+
+    Args:
+        operation: which.
+        operands: one or two, as it takes.
+        target: what it should give.
+        defined: where there are operands for which it is defined, bool (*).
+        exact: the operands and the target as limbs (*, 2, limbs), for what residues do not decide.
+    """
+    found = operation.results(*operands)
+    size = target.real.abs()
+    for operand in operands:
+        size = size + operand.real.abs()
+    is_equal = (found.residues == target.residues).all(dim=0) & ~((found.real - target.real).abs() > 1e-4 * size)
+    is_equal = is_equal & defined
+    undecided = defined & ~(found.is_known & target.is_known)
+    if bool(undecided.any()):
+        is_equal = is_equal & ~undecided
+        for at in undecided.nonzero().tolist():
+            *numbers, wanted = (fractions_of(_entry(values, at)).item() for values in exact)
+            is_equal[tuple(at)] = operation.exact(*numbers) == wanted
+    return is_equal
+
+
+def _entry(values: torch.Tensor, at: Sequence[int]) -> torch.Tensor:
+    """Return an entry (2, limbs) of values (*, 2, limbs), whose axes may have the length 1 instead of the whole one."""
+    return values[tuple(i if n > 1 else 0 for i, n in zip(at, values.shape[:-2], strict=True))]

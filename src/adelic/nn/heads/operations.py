@@ -1,0 +1,439 @@
+"""A head that writes a number by choosing numbers of the context and an exact operation on them."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from adelic.errors import ConfigurationError
+from adelic.nn.fingerprint import Fingerprinted
+from adelic.nn.heads.exact import (
+    BINARY,
+    COPY,
+    UNARY,
+    Operands,
+    Operation,
+    check_operations,
+    exact_numbers,
+    fractions_of,
+    matches,
+    padded,
+)
+from adelic.nn.sizes import check_positive
+from adelic.nn.tensors import check_plain, is_traced
+from adelic.numbers.describe import describe, number_text
+
+MOST_NUMBERS = 128
+"""The head scores all pairs of so many numbers at most; of longer contexts the most recent ones, if it is told so."""
+
+CONSTANTS = (0, 1, 2, 10, 60, 100)
+"""The numbers that need not be in the text, by default."""
+
+_FARTHEST = 4
+"""Numbers of a pair that are farther apart in the text count as that far."""
+
+_CANDIDATES = 16
+"""The most probable derivations whose values are computed."""
+
+
+class OperationPrediction(NamedTuple):
+    """What an `OperationHead` says of k numbers that are to be written.
+
+    Attributes:
+        log_probabilities: (k, derivations), of all together; −inf where a derivation is not defined.
+        numbers: int32 (k, n, 2, limbs), what it chooses among: numbers of the context, then constants.
+        positions: int64 (k, n), where each was among the numbers that the head was given; constants follow these.
+
+    >>> head = OperationHead(4, operations=("+",), constants=(1,))
+    >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[7, 8]]))
+    >>> fractions_of(prediction.numbers)[0, 2], prediction.log_probabilities.shape  # 3 numbers and 9 sums
+    (Fraction(1, 1), torch.Size([1, 12]))
+    """
+
+    log_probabilities: torch.Tensor
+    numbers: torch.Tensor
+    positions: torch.Tensor
+
+
+class WrittenNumbers(NamedTuple):
+    """The most probable numbers, and how they came about; arrays (k,).
+
+    Attributes:
+        values: `Fraction`, or None where nothing can be written.
+        derivations: texts such as "12.5 × 8"; a number alone that is copied; "free" where another head says it.
+        probabilities: float64, of all derivations of the value together, among those that were looked at.
+        choices: (operation, i, j), the most probable derivation: i and j say which of the numbers that were given, the
+            constants after these; ("copy", i, None) and ("abs", i, None) have one; None where nothing can be written.
+
+    >>> head = OperationHead(4, operations=(), constants=())
+    >>> written = head.decode(head(torch.zeros(1, 4), torch.zeros(1, 1, 4), exact_numbers([[7]])))
+    >>> written.values, written.derivations, written.probabilities, written.choices
+    (array([Fraction(7, 1)], dtype=object), array(['7'], dtype=object), array([1.]), [('copy', 0, None)])
+    """
+
+    values: npt.NDArray[np.object_]
+    derivations: npt.NDArray[np.object_]
+    probabilities: npt.NDArray[np.float64]
+    choices: list[tuple[str, int | None, int | None] | None]
+
+
+class OperationHead(Fingerprinted):
+    """The last layer of a network that computes exactly: it chooses numbers that were read, and an operation on them.
+
+    Arithmetic is built in; what is learned is which numbers and which operation. The answers alone teach it: its loss
+    is −log of the probability of all derivations whose exact result is the answer.
+
+    A derivation is a number as it is, an operation on one, or an operation on an ordered pair. All have one softmax;
+    with h the state and m the memory of a number, projected to `key_features` numbers, the logit of an operation o on
+    numbers i and j is base_o(h) + left(h, o)·m_i + right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the
+    last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther.
+
+    Shape: states (k, in_features), memory (k, n, memory_features), numbers (k, n, 2, limbs) ->
+    `OperationPrediction`. Time and memory grow with k · n² · operations, the number of weights with the features.
+
+    Args:
+        in_features: of a state, which says what to write next.
+        operations: names in `exact.BINARY` and `exact.UNARY`: sums, differences, products and quotients of any numbers;
+            "gcd", "lcm", "%", "//" and "divides" of integers, "**" with an integer exponent; "distance", "min", "max",
+            "<", "<=" and "==" (1 or 0); "abs", "negate", "numerator", "denominator" of one number.
+        constants: numbers that may be chosen though no text has them.
+        memory_features: of what is known of a number of the context, in_features by default.
+        key_features: of the projections that are compared.
+        recent: of a longer context only so many numbers, the last ones, are chosen among.
+        free: whether one more choice stands for a number that another head says.
+
+    Raises:
+        ConfigurationError: an operation is unknown, a size is not positive, or a constant is no number.
+
+    >>> _ = torch.manual_seed(0)
+    >>> head = OperationHead(8, operations=("+", "-", "*", "/"), constants=())
+    >>> numbers = exact_numbers([["12.5", 8], [3, 0]])
+    >>> prediction = head(torch.zeros(2, 8), torch.zeros(2, 2, 8), numbers)
+    >>> loss, share = head.loss(prediction, exact_numbers([100, 7]))  # 12.5 · 8 and 8 · 12.5; nothing gives 7
+    >>> share
+    tensor(0.5000)
+    >>> _ = nn.init.constant_(head.base.bias[3], 9.0)  # ×
+    >>> head.decode(head(torch.zeros(2, 8), torch.zeros(2, 2, 8), numbers)).derivations[0]
+    '8 × 12.5'
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        operations: Sequence[str] = ("+", "-", "*", "/"),
+        *,
+        constants: Sequence[Any] = CONSTANTS,
+        memory_features: int | None = None,
+        key_features: int = 64,
+        recent: int | None = None,
+        free: bool = False,
+    ) -> None:
+        super().__init__()
+        memory_features = in_features if memory_features is None else memory_features
+        check_positive(in_features=in_features, memory_features=memory_features, key_features=key_features)
+        if recent is not None:
+            check_positive(recent=recent)
+            if recent > MOST_NUMBERS:
+                raise ConfigurationError(f"recent={recent} is more than {MOST_NUMBERS}, whose pairs the head can score")
+        names = check_operations(operations)
+        self.operations, self.recent, self.free = names, recent, free
+        self.in_features, self.memory_features, self.key_features = in_features, memory_features, key_features
+        self.unary = ("copy", *(name for name in names if name in UNARY))
+        self.binary = tuple(name for name in names if name in BINARY)
+        self.constants = tuple(fractions_of(exact_numbers(list(constants))).tolist())
+        self.register_buffer("constant_numbers", exact_numbers(self.constants), persistent=False)
+        n_unary, n_binary = len(self.unary), len(self.binary)
+        self.base = nn.Linear(in_features, n_unary + n_binary + free)
+        self.query = nn.Linear(in_features, 3 * key_features)
+        self.keys = nn.Linear(memory_features, 5 * key_features)
+        self.constant_memory = nn.Parameter(torch.randn(len(self.constants), memory_features))
+        nn.init.zeros_(self.base.weight)
+        nn.init.zeros_(self.base.bias)
+        scale = key_features**-0.5
+        self.unary_query = nn.Parameter(scale * torch.randn(n_unary, key_features))
+        self.left_query = nn.Parameter(scale * torch.randn(n_binary, key_features))
+        self.right_query = nn.Parameter(scale * torch.randn(n_binary, key_features))
+        self.pair = nn.Parameter(scale * torch.randn(n_binary, key_features))
+        # One more for constants, which have no place in the text.
+        self.offset = nn.Parameter(torch.zeros(n_binary, 2 * _FARTHEST + 2))
+        self._n_targets: Any = 0  # of which the share with a derivation is watched
+        self._n_derivable: Any = 0
+        self._n_losses = 0
+
+    constant_numbers: torch.Tensor
+
+    def extra_repr(self) -> str:
+        """Return what print shows."""
+        constants = ", ".join(number_text(q) for q in self.constants)
+        return f"in_features={self.in_features}, operations={self.operations}, constants=({constants})"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the operations and the constants, in their order."""
+        return {"operations": list(self.operations), "constants": [number_text(q) for q in self.constants]}
+
+    def forward(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> OperationPrediction:
+        """Return the probabilities of all derivations.
+
+        Args:
+            states: (k, in_features), what is to be written.
+            memory: (k, n, memory_features), what is known of each number of the context.
+            numbers: int32 (k, n, 2, limbs), the numbers themselves, of `exact_numbers`.
+
+        Raises:
+            ConfigurationError: shapes do not fit, or there are more than `MOST_NUMBERS` numbers and no `recent`.
+        """
+        self._check(states, memory, numbers)
+        positions = torch.arange(numbers.shape[1], device=numbers.device).expand(len(numbers), -1)
+        if self.recent is not None and self.recent < numbers.shape[1]:
+            # The last ones that exist come last in this order, which keeps that of the text.
+            exists = (numbers[..., 1, :] != 0).any(dim=-1)
+            positions = (exists.long() * numbers.shape[1] + positions).topk(self.recent).indices.sort().values
+            numbers = numbers.gather(1, positions[..., None, None].expand(-1, -1, *numbers.shape[2:]))
+            memory = memory.gather(1, positions[..., None].expand(-1, -1, memory.shape[2]))
+        k, n_all = len(numbers), numbers.shape[1] + len(self.constants)
+        n_limbs = max(numbers.shape[-1], self.constant_numbers.shape[-1])
+        constants = padded(self.constant_numbers, n_limbs).expand(k, -1, -1, -1)
+        numbers = torch.cat([padded(numbers, n_limbs), constants], dim=1)
+        behind = torch.arange(len(self.constants), device=numbers.device) + memory.shape[1]
+        positions = torch.cat([positions, behind.expand(k, -1)], dim=1)
+        memory = torch.cat([memory, self.constant_memory.to(memory).expand(k, -1, -1)], dim=1)
+
+        scale = self.key_features**-0.5
+        base, (one, left, right) = self.base(states), self.query(states).chunk(3, dim=-1)
+        keys, left_keys, right_keys, u, v = self.keys(memory).chunk(5, dim=-1)
+        n_unary = len(self.unary)
+        unary = (keys[:, None] * (one[:, None] + self.unary_query)[:, :, None]).sum(-1) * scale
+        logits = [(unary + base[:, :n_unary, None]).flatten(1)]
+        if self.binary:
+            pairs = torch.einsum("kir,or,kjr->koij", u, self.pair, v)
+            pairs = pairs + torch.einsum("kor,kir->koi", left[:, None] + self.left_query, left_keys)[..., None]
+            pairs = pairs + torch.einsum("kor,kjr->koj", right[:, None] + self.right_query, right_keys)[:, :, None]
+            pairs = pairs * scale + base[:, n_unary : n_unary + len(self.binary), None, None]
+            pairs = pairs + self.offset[:, self._offsets(memory.shape[1], pairs.device)]
+            logits.append(pairs.flatten(1))
+        scores = torch.cat(logits, dim=1).masked_fill(~self._defined(numbers), -torch.inf)
+        if self.free:
+            scores = torch.cat([scores, base[:, -1:]], dim=1)
+        assert scores.shape[1] == self._n_derivations(n_all)
+        # A row without any number has nothing to choose; its probabilities are NaN nowhere.
+        is_empty = scores.isneginf().all(dim=1, keepdim=True)
+        log_probabilities = scores.masked_fill(is_empty, 0.0).log_softmax(dim=1).masked_fill(is_empty, -torch.inf)
+        return OperationPrediction(log_probabilities, numbers, positions)
+
+    def loss(
+        self, prediction: OperationPrediction, targets: torch.Tensor, free: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss, a scalar, and the share of targets that have a derivation, a scalar.
+
+        Args:
+            prediction: of this head.
+            targets: int32 (k, 2, limbs), the numbers that are to be written, of `exact_numbers`.
+            free: (k,), the log-probability that another head gives to each; needed where the head has `free`.
+
+        Without `free`, targets that no derivation gives are left out; the loss is 0 where none is left.
+
+        Warns:
+            UserWarning: fewer than half of many targets have a derivation, so the head learns from few; once.
+        """
+        is_right = self.is_right(prediction, targets)
+        has = is_right.any(dim=1)
+        scores = prediction.log_probabilities[:, : is_right.shape[1]].masked_fill(~is_right, -torch.inf)
+        if self.free:
+            assert free is not None, "a head with free needs the other head's log-probabilities"
+            scores = torch.cat([scores, prediction.log_probabilities[:, -1:] + free[:, None]], dim=1)
+            is_learned = has | ~free.isneginf()
+        else:
+            is_learned = has
+        # Rows that nothing gives would have the gradient NaN.
+        scores = torch.where(is_learned[:, None], scores, 0.0)
+        losses = torch.where(is_learned, -scores.logsumexp(dim=1), 0.0)
+        self._watch(has)
+        return losses.sum() / is_learned.sum().clamp(min=1), has.float().mean() if len(has) else has.float().sum()
+
+    @torch.no_grad()
+    def is_right(self, prediction: OperationPrediction, targets: torch.Tensor) -> torch.Tensor:
+        """Return which derivations give the targets, bool (k, derivations without free).
+
+        >>> head = OperationHead(4, operations=("*", "/"), constants=(2,))
+        >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[12, 6]]))
+        >>> head.is_right(prediction, exact_numbers([2])).nonzero()[:, 1].tolist()  # copy 2, 12 / 6
+        [2, 13]
+        """
+        n_limbs = max(prediction.numbers.shape[-1], targets.shape[-1])
+        numbers, wanted = padded(prediction.numbers, n_limbs), padded(targets, n_limbs)
+        operands, target = Operands(numbers), Operands(wanted)
+        left, right, single = operands.along(-1), operands.along(-2), target.along(-1)
+        pair, found = single.along(-1), []
+        for name in self.unary:
+            exact = [numbers, wanted[:, None]]
+            defined = operands.exists & single.exists
+            found.append(matches(_operation(name), [operands], single, defined, exact))
+        for name in self.binary:
+            defined = self._defined_pairs(name, left, right) & pair.exists
+            exact = [numbers[:, :, None], numbers[:, None], wanted[:, None, None]]
+            found.append(matches(_operation(name), [left, right], pair, defined, exact))
+        return torch.cat([part.flatten(1) for part in found], dim=1)
+
+    @torch.no_grad()
+    def decode(
+        self,
+        prediction: OperationPrediction,
+        free: tuple[Any, npt.NDArray[np.float64]] | None = None,
+    ) -> WrittenNumbers:
+        """Return the most probable numbers: values of several derivations have their probabilities added.
+
+        Of each number the 16 most probable derivations are computed, with fractions of any size.
+
+        Args:
+            prediction: of this head.
+            free: what another head says, (k,): values, None where it says nothing, and their log-probabilities.
+        """
+        k, n = prediction.numbers.shape[:2]
+        logs = prediction.log_probabilities
+        top = logs.topk(min(_CANDIDATES, logs.shape[1]), dim=1)
+        rows = [[part.tolist() for part in column] for column in zip(top.values.cpu(), top.indices.cpu(), strict=True)]
+        numbers, positions = fractions_of(prediction.numbers), prediction.positions.tolist()
+        last_of_free = logs[:, -1].tolist() if self.free else [-np.inf] * k
+        values, texts = np.full(k, None, dtype=object), np.full(k, None, dtype=object)
+        probabilities = np.zeros(k)
+        choices: list[tuple[str, int | None, int | None] | None] = []
+        for row, (scores, indices) in enumerate(rows):
+            sums: dict[Any, float] = {}
+            best: dict[Any, Any] = {}
+            for score, index in zip(scores, indices, strict=True):
+                if score == -np.inf or index >= logs.shape[1] - self.free:
+                    continue
+                name, i, j = self._derivation(index, n)
+                chosen = [numbers[row, at] for at in (i, j) if at is not None]
+                value = exact_value(name, chosen)
+                sums[value] = sums.get(value, 0.0) + float(np.exp(score))
+                best.setdefault(value, (name, i, j, chosen))
+            if free is not None and free[0][row] is not None:
+                value = free[0][row]
+                sums[value] = sums.get(value, 0.0) + float(np.exp(last_of_free[row] + free[1][row]))
+                best.setdefault(value, ("free", None, None, []))
+            if not sums:
+                choices.append(None)
+                continue
+            value = max(sums, key=lambda key: sums[key])
+            name, i, j, chosen = best[value]
+            values[row], probabilities[row], texts[row] = value, sums[value], derivation_text(name, chosen)
+            at = [None if index is None else positions[row][index] for index in (i, j)]
+            choices.append((name, at[0], at[1]))
+        return WrittenNumbers(values, texts, probabilities, choices)
+
+    def _check(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> None:
+        for values in (states, memory, numbers):
+            check_plain(values, self.pair.device)
+        k, n = states.shape[0], memory.shape[1] if memory.dim() == 3 else -1
+        expected = [(k, self.in_features), (k, n, self.memory_features), (k, n, 2, numbers.shape[-1])]
+        given = [tuple(values.shape) for values in (states, memory, numbers)]
+        if given != expected:
+            raise ConfigurationError(
+                f"states, memory and numbers of shapes {', '.join(map(str, given))} do not fit: "
+                f"(k, {self.in_features}), (k, n, {self.memory_features}), (k, n, 2, limbs)"
+            )
+        if n > MOST_NUMBERS and self.recent is None:
+            raise ConfigurationError(
+                f"there are {n} numbers in a context, and of at most {MOST_NUMBERS} all pairs can be scored; "
+                f"recent={MOST_NUMBERS} chooses among so many most recent ones"
+            )
+
+    def _offsets(self, n: int, device: torch.device) -> torch.Tensor:
+        """Return which trained offset each pair of n numbers has, the constants among them, int64 (n, n)."""
+        places = torch.arange(n, device=device)
+        offsets = (places - places[:, None]).clamp(-_FARTHEST, _FARTHEST) + _FARTHEST
+        is_constant = places >= n - len(self.constants)
+        return offsets.masked_fill(is_constant | is_constant[:, None], 2 * _FARTHEST + 1)
+
+    def _n_derivations(self, n: int) -> int:
+        return len(self.unary) * n + len(self.binary) * n * n + self.free
+
+    def _derivation(self, index: int, n: int) -> tuple[str, int, int | None]:
+        """Return the operation and the numbers of an entry of the probabilities, of n numbers."""
+        if index < len(self.unary) * n:
+            return self.unary[index // n], index % n, None
+        o, rest = divmod(index - len(self.unary) * n, n * n)
+        return self.binary[o], rest // n, rest % n
+
+    def _defined(self, numbers: torch.Tensor) -> torch.Tensor:
+        """Return which derivations are defined, bool (k, derivations without free)."""
+        operands = Operands(numbers)
+        left, right = operands.along(-1), operands.along(-2)
+        found = [operands.exists] * len(self.unary)
+        found += [self._defined_pairs(name, left, right) for name in self.binary]
+        return torch.cat([part.flatten(1) for part in found], dim=1)
+
+    @staticmethod
+    def _defined_pairs(name: str, left: Operands, right: Operands) -> torch.Tensor:
+        exists = left.exists & right.exists
+        defined = BINARY[name].defined
+        return exists if defined is None else exists & defined(left, right)
+
+    def _watch(self, has: torch.Tensor) -> None:
+        """Warn once if few targets have a derivation; the values are fetched from a device now and then only."""
+        if is_traced() or self._n_losses < 0:
+            return
+        self._n_targets = self._n_targets + len(has)
+        self._n_derivable = self._n_derivable + has.sum()
+        self._n_losses += 1
+        if self._n_losses & (self._n_losses - 1) or self._n_targets < _WATCHED:  # powers of two
+            return
+        share = float(self._n_derivable) / self._n_targets
+        if share < 0.5:
+            self._n_losses = -1
+            warnings.warn(
+                f"only {share:.0%} of {self._n_targets} numbers to be written are in the context or come from it "
+                f"by one of {', '.join(self.operations) or 'no operation'}, so the head learns from few; other "
+                "operations, constants or a text with the steps between (scratchpad) may state more",
+                stacklevel=4,
+            )
+
+
+_WATCHED = 64
+"""So many targets are seen before anything is said of the share that has a derivation."""
+
+
+def _operation(name: str) -> Operation:
+    return COPY if name == "copy" else UNARY.get(name) or BINARY[name]
+
+
+def exact_value(name: str, numbers: Sequence[Any]) -> Any:
+    """Return the exact value of a derivation, a `Fraction`.
+
+    >>> from fractions import Fraction
+    >>> exact_value("*", [Fraction(25, 2), Fraction(8)])
+    Fraction(100, 1)
+    """
+    return type(numbers[0])(_operation(name).exact(*numbers))
+
+
+def derivation_text(name: str, numbers: Sequence[Any]) -> str:
+    """Return how a derivation is written; "free" for what another head says.
+
+    >>> from fractions import Fraction
+    >>> derivation_text("-", [Fraction(1, 3), Fraction(-5, 4)]), derivation_text("gcd", [Fraction(6), Fraction(4)])
+    ('1/3 − (−1.25)', 'gcd(6, 4)')
+    """
+    if name == "free":
+        return name
+    texts = [_shown(q) for q in numbers]
+    if name in ("+", "-", "*", "/", "**"):  # other operations write brackets or bars around
+        texts = [f"({text})" if text.startswith("−") else text for text in texts]
+    return _operation(name).text.format(**dict(zip("ab", texts, strict=False)))
+
+
+def _shown(q: Any) -> str:
+    """Return a number, as a decimal where that is short."""
+    power = next((k for k in range(_DECIMALS) if 10**k % q.denominator == 0), None)
+    if not power:
+        return describe(q, 60).replace("-", "−")
+    digits = number_text(abs(q.numerator) * (10**power // q.denominator)).zfill(power + 1)
+    return ("−" if q < 0 else "") + f"{digits[:-power]}.{digits[-power:]}"
+
+
+_DECIMALS = 13
