@@ -17,7 +17,6 @@ from adelic.integrations.transformers.models import NUMBER_INPUTS, EquippedModel
 from adelic.integrations.transformers.outputs import NUMBER_OUTPUTS, make_output_classes
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, check_tokenizer, note_settings
 from adelic.nn.heads.exact import check_operations
-from adelic.nn.heads.operations import CONSTANTS
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, one_line
 
@@ -36,7 +35,7 @@ def equip(
     max_denominator: int = 1,
     loss_weight: float = 1.0,
     operations: Sequence[str] = (),
-    constants: Sequence[Any] = CONSTANTS,
+    constants: Sequence[Any] = (),
     recent: int | None = None,
 ) -> "PreTrainedModel":
     """Give a model and its tokenizer a token for numbers, and return the model, which is changed in place.
@@ -66,7 +65,7 @@ def equip(
         max_denominator: and m up to it; 1 for integers.
         loss_weight: of the number head's loss.
         operations: names such as "+", "-", "*", "/", "gcd", "lcm", "%"; see `adelic.nn.OperationHead`. None by default.
-        constants: numbers that operations may take though the text does not have them.
+        constants: numbers that operations may take though the text does not have them, such as 60 and 100.
         recent: of a longer text only so many numbers, the last ones before the one that is written, are chosen among.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 from adelic.errors import ConfigurationError
 from adelic.nn import exact_numbers, fractions_of
 from adelic.nn.heads.exact import check_operations
-from adelic.nn.heads.operations import CONSTANTS, MOST_NUMBERS
+from adelic.nn.heads.operations import MOST_NUMBERS
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.features import PLACE_FEATURES
@@ -60,7 +60,7 @@ class NumberSettings:
     max_denominator: int = 1
     loss_weight: float = 1.0
     operations: tuple[str, ...] = ()
-    constants: tuple[str, ...] = tuple(map(str, CONSTANTS))
+    constants: tuple[str, ...] = ()
     recent: int | None = None
 
     def __post_init__(self) -> None:

@@ -108,7 +108,8 @@ class Operands:
         exists, is_zero, is_negative, is_whole, is_known: bool; the last says that the residues are the number's.
         residues, numerators, denominators: int64, modulo `PRIMES`.
         real, bits: float64; bits is log2 of the numerator or the denominator, whichever is greater.
-        small, is_small: int64, the numerator, and whether it is a whole number below 2^62.
+        small, below: int64, the numerator and the denominator, where is_small and is_small_below, bool, say that it is
+            below 2^62; else 0.
 
     >>> Operands(exact_numbers(["1/2", -7])).real
     tensor([ 0.5000, -7.0000], dtype=torch.float64)
@@ -134,9 +135,10 @@ class Operands:
         self.is_whole = (numbers[..., 1, 0] == 1) & (numbers[..., 1, 1:] == 0).all(dim=-1)
         self.real = torch.where(self.exists, real[..., 0] / real[..., 1], 0)
         self.bits = real.abs().clamp(min=1).amax(dim=-1).log2()
-        self.is_small = self.is_whole & (real[..., 0].abs() < 2.0**_SMALL)
-        low = limbs[..., 0, 0] + ((limbs[..., 0, 1] << _LIMB) if limbs.shape[-1] > 1 else 0)
-        self.small = torch.where(self.is_small, low, 0)
+        self.is_small, self.is_small_below = (real.abs() < 2.0**_SMALL).unbind(dim=-1)
+        low = limbs[..., 0] + ((limbs[..., 1] << _LIMB) if limbs.shape[-1] > 1 else 0)
+        self.small = torch.where(self.is_small, low[..., 0], 0)
+        self.below = torch.where(self.is_small_below, low[..., 1], 0)
         self.residues = self.numerators * _inverse(self.denominators, self.primes) % self.primes
 
     def along(self, dim: int) -> "Operands":
@@ -233,10 +235,17 @@ def _integers(compute: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> 
 
 
 def _lcm(a: Operands, b: Operands) -> Results:
-    # The product alone may exceed int64.
-    x, y = _alike(a.small.abs(), b.small.abs())
-    part = x // torch.gcd(x, y).clamp(min=1)
-    return Results(part % a.primes * (y % a.primes) % a.primes, part.to(a.real) * y, a.is_small & b.is_small)
+    return _least_common(a.small.abs(), b.small.abs(), a, a.is_small & b.is_small)
+
+
+def _lcd(a: Operands, b: Operands) -> Results:
+    return _least_common(a.below, b.below, a, a.is_small_below & b.is_small_below)
+
+
+def _least_common(x: torch.Tensor, y: torch.Tensor, a: Operands, is_known: torch.Tensor) -> Results:
+    x, y = _alike(x, y)
+    part = x // torch.gcd(x, y).clamp(min=1)  # the product alone may exceed int64
+    return Results(part % a.primes * (y % a.primes) % a.primes, part.to(a.real) * y, is_known)
 
 
 def _raised(a: Operands, b: Operands) -> Results:
@@ -250,7 +259,7 @@ def _raised(a: Operands, b: Operands) -> Results:
 def _power_defined(a: Operands, b: Operands) -> torch.Tensor:
     """Return where a power has not too many digits, and is not 1/0."""
     is_trivial = (b.small.abs() <= 1) | (a.bits == 0)
-    return b.is_small & (is_trivial | (b.small.abs() * a.bits <= MOST_BITS)) & ~(a.is_zero & b.is_negative)
+    return b.is_whole & b.is_small & (is_trivial | (b.small.abs() * a.bits <= MOST_BITS)) & ~(a.is_zero & b.is_negative)
 
 
 def _one(residues: Callable[[Operands], torch.Tensor], real: Callable[[Operands], torch.Tensor]) -> Compute:
@@ -311,6 +320,7 @@ BINARY: dict[str, Operation] = {
     "distance": Operation("|{a} − {b}|", lambda a, b: abs(a - b), _distance),
     "gcd": Operation("gcd({a}, {b})", lambda a, b: math.gcd(int(a), int(b)), _integers(torch.gcd), _both_whole),
     "lcm": Operation("lcm({a}, {b})", lambda a, b: math.lcm(int(a), int(b)), _lcm, _both_whole),
+    "lcd": Operation("lcd({a}, {b})", lambda a, b: math.lcm(a.denominator, b.denominator), _lcd),
     "%": Operation(
         "{a} mod {b}",
         lambda a, b: a % b,
@@ -349,7 +359,7 @@ def check_operations(names: Any) -> tuple[str, ...]:
     ('gcd', '+')
     >>> check_operations(["plus"])
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: operations has 'plus', which is none of +, -, *, /, distance, gcd, lcm, %, //, ...
+    adelic.errors.ConfigurationError: operations has 'plus', which is none of +, -, *, /, distance, gcd, lcm, lcd, ...
     """
     known = [*BINARY, *UNARY]
     if isinstance(names, str) or not isinstance(names, Sequence):

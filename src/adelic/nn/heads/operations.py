@@ -30,9 +30,6 @@ from adelic.numbers.describe import describe, number_text
 MOST_NUMBERS = 128
 """The head scores all pairs of so many numbers at most; of longer contexts the most recent ones, if it is told so."""
 
-CONSTANTS = (0, 1, 2, 10, 60, 100)
-"""The numbers that need not be in the text, by default."""
-
 _FARTHEST = 4
 """Numbers of a pair that are farther apart in the text count as that far."""
 
@@ -87,7 +84,8 @@ class OperationHead(Fingerprinted):
     Arithmetic is built in; what is learned is which numbers and which operation. The answers alone teach it: its loss
     is −log of the probability of all derivations whose exact result is the answer.
 
-    A derivation is a number as it is, an operation on one, or an operation on an ordered pair. All have one softmax;
+    A derivation is a number as it is, an operation on one, or an operation on an ordered pair: two numbers of the text,
+    or one and a constant. (A number with itself would give 0 and 1 to every question.) All have one softmax;
     with h the state and m the memory of a number, projected to `key_features` numbers, the logit of an operation o on
     numbers i and j is base_o(h) + left(h, o)·m_i + right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the
     last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther.
@@ -98,9 +96,11 @@ class OperationHead(Fingerprinted):
     Args:
         in_features: of a state, which says what to write next.
         operations: names in `exact.BINARY` and `exact.UNARY`: sums, differences, products and quotients of any numbers;
-            "gcd", "lcm", "%", "//" and "divides" of integers, "**" with an integer exponent; "distance", "min", "max",
-            "<", "<=" and "==" (1 or 0); "abs", "negate", "numerator", "denominator" of one number.
-        constants: numbers that may be chosen though no text has them.
+            "gcd", "lcm", "%", "//" and "divides" of integers, "lcd" (the least common denominator), "**" with an
+            exponent that is an integer; "distance", "min", "max", "<", "<=" and "==" (1 or 0); "abs", "negate",
+            "numerator", "denominator" of one number.
+        constants: numbers that may be chosen though no text has them, such as 60 and 100. With each one more there are
+            more right answers for wrong reasons, which training has to tell from the right ones.
         memory_features: of what is known of a number of the context, in_features by default.
         key_features: of the projections that are compared.
         recent: of a longer context only so many numbers, the last ones, are chosen among.
@@ -110,15 +110,16 @@ class OperationHead(Fingerprinted):
         ConfigurationError: an operation is unknown, a size is not positive, or a constant is no number.
 
     >>> _ = torch.manual_seed(0)
-    >>> head = OperationHead(8, operations=("+", "-", "*", "/"), constants=())
+    >>> head = OperationHead(8, operations=("+", "-", "*", "/"))
     >>> numbers = exact_numbers([["12.5", 8], [3, 0]])
     >>> prediction = head(torch.zeros(2, 8), torch.zeros(2, 2, 8), numbers)
     >>> loss, share = head.loss(prediction, exact_numbers([100, 7]))  # 12.5 · 8 and 8 · 12.5; nothing gives 7
     >>> share
     tensor(0.5000)
-    >>> _ = nn.init.constant_(head.base.bias[3], 9.0)  # ×
+    >>> _ = head.base.bias.data[3].fill_(9.0)  # as if it had learned to multiply
+    >>> _ = head.offset.data[2, 5].fill_(9.0)  # a number by the next one
     >>> head.decode(head(torch.zeros(2, 8), torch.zeros(2, 2, 8), numbers)).derivations[0]
-    '8 × 12.5'
+    '12.5 × 8'
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class OperationHead(Fingerprinted):
         in_features: int,
         operations: Sequence[str] = ("+", "-", "*", "/"),
         *,
-        constants: Sequence[Any] = CONSTANTS,
+        constants: Sequence[Any] = (),
         memory_features: int | None = None,
         key_features: int = 64,
         recent: int | None = None,
@@ -368,9 +369,11 @@ class OperationHead(Fingerprinted):
         found += [self._defined_pairs(name, left, right) for name in self.binary]
         return torch.cat([part.flatten(1) for part in found], dim=1)
 
-    @staticmethod
-    def _defined_pairs(name: str, left: Operands, right: Operands) -> torch.Tensor:
-        exists = left.exists & right.exists
+    def _defined_pairs(self, name: str, left: Operands, right: Operands) -> torch.Tensor:
+        exists, n = left.exists & right.exists, right.exists.shape[-1]
+        places = torch.arange(n, device=exists.device)
+        is_constant = places >= n - len(self.constants)
+        exists = exists & (places != places[:, None]) & ~(is_constant & is_constant[:, None])
         defined = BINARY[name].defined
         return exists if defined is None else exists & defined(left, right)
 
