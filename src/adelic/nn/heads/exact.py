@@ -107,7 +107,7 @@ class Operands:
     Attributes:
         exists, is_zero, is_negative, is_whole, is_known: bool; the last says that the residues are the number's.
         residues, numerators, denominators: int64, modulo `PRIMES`.
-        real, bits: float64; bits is log2 of the numerator or the denominator, whichever is greater.
+        real, above, under, bits: float64, the number, its numerator and denominator, log2 of the greater of these.
         small, below: int64, the numerator and the denominator, where is_small and is_small_below, bool, say that it is
             below 2^62; else 0.
 
@@ -133,8 +133,9 @@ class Operands:
         self.is_negative = numbers[..., 0, -1] < 0
         self.is_known = (self.denominators != 0).all(dim=0)
         self.is_whole = (numbers[..., 1, 0] == 1) & (numbers[..., 1, 1:] == 0).all(dim=-1)
+        self.above, self.under = real.unbind(dim=-1)
         self.real = torch.where(self.exists, real[..., 0] / real[..., 1], 0)
-        self.bits = real.abs().clamp(min=1).amax(dim=-1).log2()
+        self.bits = _bits(limbs, real).amax(dim=-1)
         self.is_small, self.is_small_below = (real.abs() < 2.0**_SMALL).unbind(dim=-1)
         low = limbs[..., 0] + ((limbs[..., 1] << _LIMB) if limbs.shape[-1] > 1 else 0)
         self.small = torch.where(self.is_small, low[..., 0], 0)
@@ -146,6 +147,14 @@ class Operands:
         view = object.__new__(Operands)
         view.__dict__ = {key: value.unsqueeze(dim) for key, value in vars(self).items()}
         return view
+
+
+def _bits(limbs: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    """Return log2 of integers (*, limbs), at least 0; of those beyond float64 that of the limbs that they fill."""
+    is_sign = limbs == torch.where(limbs[..., -1:] < 0, (1 << _LIMB) - 1, 0)
+    is_sign[..., -1] = (limbs[..., -1] == 0) | (limbs[..., -1] == -1)
+    filled = torch.arange(1, limbs.shape[-1] + 1, device=limbs.device).where(~is_sign, 1).amax(dim=-1)
+    return torch.where(real.isfinite(), real.abs().clamp(min=1).log2(), filled * float(_LIMB))
 
 
 def _inverse(residues: torch.Tensor, primes: torch.Tensor) -> torch.Tensor:
@@ -267,11 +276,6 @@ def _one(residues: Callable[[Operands], torch.Tensor], real: Callable[[Operands]
     return lambda a: Results(residues(a) % a.primes, real(a), a.is_known)
 
 
-def _unknown(a: Operands) -> torch.Tensor:
-    """Return real values that say nothing."""
-    return torch.full_like(a.real, math.nan)
-
-
 def _both_whole(a: Operands, b: Operands) -> torch.Tensor:
     return a.is_whole & b.is_whole
 
@@ -307,8 +311,10 @@ UNARY: dict[str, Operation] = {
         "|{a}|", abs, _one(lambda a: torch.where(a.is_negative, -1, 1) * a.residues, lambda a: a.real.abs())
     ),
     "negate": Operation("−({a})", lambda a: -a, _one(lambda a: -a.residues, lambda a: -a.real)),
-    "numerator": Operation("numerator of {a}", lambda a: a.numerator, _one(lambda a: a.numerators, _unknown)),
-    "denominator": Operation("denominator of {a}", lambda a: a.denominator, _one(lambda a: a.denominators, _unknown)),
+    "numerator": Operation("numerator of {a}", lambda a: a.numerator, _one(lambda a: a.numerators, lambda a: a.above)),
+    "denominator": Operation(
+        "denominator of {a}", lambda a: a.denominator, _one(lambda a: a.denominators, lambda a: a.under)
+    ),
 }
 """The operations on one number, by name."""
 

@@ -1,0 +1,315 @@
+"""The head that computes exactly: derivations by brute force with fractions, its loss, what it writes, bad input."""
+
+import math
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError
+from adelic.nn import OperationHead, exact_numbers, fractions_of
+from adelic.nn.heads.exact import BINARY, MOST_BITS, PRIMES, UNARY
+from adelic.nn.heads.operations import MOST_NUMBERS, derivation_text
+
+ALL = (*BINARY, *UNARY)
+DIM = 4
+
+small = st.fractions(min_value=-30, max_value=30, max_denominator=12)
+whole = st.integers(-40, 40).map(Fraction)
+strange = st.sampled_from(
+    [
+        Fraction(0),
+        Fraction(2**63),
+        Fraction(-(2**62)),
+        Fraction(3 * 2**70),
+        Fraction(10**400),
+        Fraction(1, 10**400),
+        Fraction(10**30 + 1, 10**30),  # float64 holds it for 1
+        Fraction(1, PRIMES[0]),  # has no residue there
+        Fraction(PRIMES[1], 3),  # has no inverse there
+        Fraction(PRIMES[0] * PRIMES[1]),
+    ]
+)
+number = st.one_of(small, whole, strange)
+
+
+def by_fractions(name, *operands):
+    """Return the value of an operation, None where it is not defined: its definition."""
+    a, b = (*operands, None)[:2]
+    are_whole = all(q is None or q.denominator == 1 for q in operands)
+    if name in ("gcd", "lcm", "%", "//", "divides") and not are_whole:
+        return None
+    if name == "**":
+        if b.denominator != 1 or (a == 0 and b < 0):
+            return None
+        size = max(abs(a.numerator), a.denominator)
+        is_short = abs(b) <= 1 or size == 1 or (abs(b) <= MOST_BITS and abs(b) * math.log2(size) <= MOST_BITS)
+        return a ** int(b) if is_short and abs(b) < 2**62 else None
+    if (name in ("/", "%", "//") and b == 0) or (name == "divides" and a == 0):
+        return None
+    values = {
+        "copy": lambda: a,
+        "abs": lambda: abs(a),
+        "negate": lambda: -a,
+        "numerator": lambda: a.numerator,
+        "denominator": lambda: a.denominator,
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "/": lambda: a / b,
+        "distance": lambda: abs(a - b),
+        "gcd": lambda: math.gcd(a.numerator, b.numerator),
+        "lcm": lambda: math.lcm(a.numerator, b.numerator),
+        "lcd": lambda: math.lcm(a.denominator, b.denominator),
+        "%": lambda: a - b * math.floor(a / b),
+        "//": lambda: math.floor(a / b),
+        "min": lambda: min(a, b),
+        "max": lambda: max(a, b),
+        "<": lambda: int(a < b),
+        "<=": lambda: int(a <= b),
+        "==": lambda: int(a == b),
+        "divides": lambda: int((b / a).denominator == 1),
+    }
+    return Fraction(values[name]())
+
+
+def enumerated(head, numbers):
+    """Return the value of every derivation, in the order of the head's probabilities; None of one that is undefined."""
+    all_numbers = [*numbers, *head.constants]
+    found = [by_fractions(name, q) for name in head.unary for q in all_numbers]
+    for name in head.binary:
+        for i, a in enumerate(all_numbers):
+            for j, b in enumerate(all_numbers):
+                are_constants = min(i, j) >= len(numbers)
+                found.append(None if i == j or are_constants else by_fractions(name, a, b))
+    return found
+
+
+def predict(head, numbers):
+    memory = torch.randn(1, len(numbers), DIM)
+    return head(torch.randn(1, DIM), memory, exact_numbers([numbers]))
+
+
+@given(st.lists(st.one_of(st.none(), number), min_size=1, max_size=5))
+def test_tensors_hold_numbers_of_any_size(numbers):
+    assert fractions_of(exact_numbers(numbers)).tolist() == numbers
+    rows = fractions_of(exact_numbers([numbers, [Fraction(-1)]]))
+    assert rows[0].tolist() == numbers
+    assert rows[1].tolist() == [Fraction(-1)] + [None] * (len(numbers) - 1)
+
+
+def test_tensors_of_numbers_take_what_encode_takes():
+    assert fractions_of(exact_numbers([3, "1.25", Fraction(1, 3)])).tolist() == [3, Fraction(5, 4), Fraction(1, 3)]
+    with pytest.raises(EncodingError):
+        exact_numbers(["three"])
+    with pytest.raises(DivisionByZeroError):
+        exact_numbers(["1/0"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(number, min_size=1, max_size=4), st.data())
+def test_derivations_are_those_that_fractions_find(numbers, data):
+    head = OperationHead(DIM, ALL, constants=(2, "1/2"))
+    values = enumerated(head, numbers)
+    prediction = predict(head, numbers)
+    probabilities = prediction.log_probabilities.exp()[0]
+    assert [p == 0 for p in probabilities.tolist()] == [value is None for value in values]
+    assert probabilities.sum().item() == pytest.approx(1, abs=1e-5)
+    possible = [value for value in values if value is not None]
+    target = data.draw(st.one_of(st.sampled_from(possible), number))
+    is_right = head.is_right(prediction, exact_numbers([target]))[0].tolist()
+    assert is_right == [value == target for value in values]
+
+
+def test_many_rows_of_different_lengths_are_those_rows_alone():
+    head = OperationHead(DIM, ALL, constants=(10,))
+    rows = [[Fraction(6), Fraction(4)], [Fraction(1, 2)], [Fraction(2**70), Fraction(4), Fraction(-3)]]
+    numbers, states, memory = exact_numbers(rows), torch.randn(3, DIM), torch.randn(3, 3, DIM)
+    together = head.decode(head(states, memory, numbers))
+    for row, alone in enumerate(rows):
+        n = len(alone)
+        written = head.decode(head(states[row, None], memory[row, None, :n], exact_numbers([alone])))
+        assert written.values[0] == together.values[row]
+        assert written.derivations[0] == together.derivations[row]
+        assert written.probabilities[0] == pytest.approx(together.probabilities[row], rel=1e-4)
+
+
+def test_the_loss_is_minus_log_of_the_probability_of_all_derivations():
+    head = OperationHead(DIM, ("+", "*", "-"))
+    numbers = [Fraction(2), Fraction(2)]  # 2 + 2, 2 · 2, in both orders
+    prediction = head(torch.randn(2, DIM), torch.randn(2, 2, DIM), exact_numbers([numbers] * 2))
+    loss, share = head.loss(prediction, exact_numbers([4, 5]))
+    values = enumerated(head, numbers)
+    right = torch.tensor([value == 4 for value in values])
+    assert right.sum() == 4
+    expected = -prediction.log_probabilities[0].exp()[right].sum().log()
+    torch.testing.assert_close(loss, expected)
+    assert share == 0.5
+    loss.backward()
+    assert all(weight.grad.isfinite().all() for weight in head.parameters() if weight.grad is not None)
+
+
+def test_a_target_without_derivation_is_left_to_the_other_head():
+    head = OperationHead(DIM, ("+",), free=True)
+    prediction = head(torch.randn(2, DIM), torch.randn(2, 1, DIM), exact_numbers([[3], [3]]))
+    of_free = prediction.log_probabilities[:, -1]
+    said = torch.tensor([-1.0, -torch.inf])
+    loss, share = head.loss(prediction, exact_numbers([50, 60]), said)
+    torch.testing.assert_close(loss, -(of_free[0] - 1.0))  # nothing gives 60, and nobody can say it
+    assert share == 0
+    loss.backward()
+    assert all(weight.grad.isfinite().all() for weight in head.parameters() if weight.grad is not None)
+    written = head.decode(prediction, ([Fraction(50), None], torch.tensor([0.0, -torch.inf]).numpy()))
+    assert set(written.derivations.tolist()) <= {"free", "3"}
+
+
+def test_nothing_to_learn_gives_the_loss_zero():
+    head = OperationHead(DIM)
+    prediction = head(torch.zeros(0, DIM), torch.zeros(0, 3, DIM), torch.zeros((0, 3, 2, 1), dtype=torch.int32))
+    loss, _ = head.loss(prediction, exact_numbers([]).reshape(0, 2, 1))
+    assert loss == 0
+    loss, share = head.loss(predict(head, [Fraction(1)]), exact_numbers([70]))
+    assert (loss, share) == (0, 0)
+
+
+def test_a_context_without_numbers_writes_nothing_or_what_the_other_head_says():
+    head, free = OperationHead(DIM), OperationHead(DIM, free=True)
+    for one in (head, free):
+        prediction = predict(one, [None, None])
+        assert not prediction.log_probabilities.isnan().any()
+        written = one.decode(prediction)
+        assert (written.values[0], written.derivations[0], written.choices) == (None, None, [None])
+    written = free.decode(predict(free, [None]), ([Fraction(9)], torch.zeros(1).numpy()))
+    assert (written.values[0], written.derivations[0]) == (9, "free")
+
+
+def test_derivations_of_one_value_are_counted_together():
+    torch.manual_seed(0)
+    head = OperationHead(DIM, ("+", "*"))
+    prediction = predict(head, [Fraction(2), Fraction(2), Fraction(5)])
+    written = head.decode(prediction)
+    values = enumerated(head, [Fraction(2), Fraction(2), Fraction(5)])
+    sums = {}
+    for value, p in zip(values, prediction.log_probabilities[0].exp().tolist(), strict=True):
+        if value is not None:
+            sums[value] = sums.get(value, 0) + p
+    # 16 of 21 derivations are looked at.
+    assert written.probabilities[0] == pytest.approx(sums[written.values[0]], rel=0.3)
+    name, i, j = written.choices[0]
+    numbers = [Fraction(2), Fraction(2), Fraction(5)]
+    chosen = [numbers[at] for at in (i, j) if at is not None]
+    assert by_fractions(name, *chosen) == written.values[0]
+    assert written.derivations[0] == derivation_text(name, chosen)
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "text"),
+    [
+        ("*", ["12.5", 8], "12.5 × 8"),
+        ("+", [-3, 10], "(−3) + 10"),
+        ("/", ["1/3", "-0.25"], "1/3 ÷ (−0.25)"),
+        ("gcd", [-6, 4], "gcd(−6, 4)"),
+        ("%", [7, 3], "7 mod 3"),
+        ("**", ["0.5", 3], "0.5 ^ 3"),
+        ("copy", [10**5000], "1000000…000 (5001 digits)"),
+        ("denominator", ["3/7"], "denominator of 3/7"),
+        ("free", [], "free"),
+    ],
+)
+def test_derivations_are_written_as_one_would(name, numbers, text):
+    assert derivation_text(name, fractions_of(exact_numbers(numbers)).tolist()) == text
+
+
+def test_long_contexts_need_the_option_and_choose_among_the_last_numbers():
+    rows = [[Fraction(i) for i in range(500)], [Fraction(i) for i in range(100)]]
+    numbers, memory, states = exact_numbers(rows), torch.randn(2, 500, DIM), torch.randn(2, DIM)
+    with pytest.raises(ConfigurationError, match=f"500 numbers in a context.*recent={MOST_NUMBERS} chooses"):
+        OperationHead(DIM)(states, memory, numbers)
+    head = OperationHead(DIM, recent=3)
+    prediction = head(states, memory, numbers)
+    assert fractions_of(prediction.numbers).tolist() == [[497, 498, 499], [97, 98, 99]]
+    for (_, *at), row in zip(head.decode(prediction).choices, rows, strict=True):
+        assert all(i is None or row[i] in row[-3:] for i in at)
+    with pytest.raises(ConfigurationError, match=f"recent=1000 is more than {MOST_NUMBERS}"):
+        OperationHead(DIM, recent=1000)
+
+
+def test_it_warns_once_where_few_targets_have_a_derivation():
+    head = OperationHead(DIM, ("+",))
+    prediction = head(torch.zeros(64, DIM), torch.zeros(64, 2, DIM), exact_numbers([[1, 2]] * 64))
+    with pytest.warns(UserWarning, match=r"^only 25% of 64 numbers to be written .* by one of \+,"):
+        head.loss(prediction, exact_numbers([3, 50, 60, 70] * 16))
+    for _ in range(3):
+        head.loss(prediction, exact_numbers([50] * 64))  # a second warning would be an error here
+    other = OperationHead(DIM, ("+",))
+    other.loss(prediction, exact_numbers([3, 1, 2, 70] * 16))
+
+
+def test_weights_of_other_operations_are_refused():
+    head = OperationHead(DIM, ("+", "-"), constants=(60,))
+    for operations, constants in ((("-", "+"), (60,)), (("+", "-"), (100,))):
+        other = OperationHead(DIM, operations, constants=constants)
+        with pytest.raises(ConfigurationError, match="these weights are of another OperationHead"):
+            other.load_state_dict(head.state_dict())
+    OperationHead(DIM, ("+", "-"), constants=("60",)).load_state_dict(head.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"operations": ("+", "plus")}, "operations has 'plus', which is none of"),
+        ({"operations": "+"}, "operations='\\+' is no list"),
+        ({"key_features": 0}, "key_features"),
+        ({"recent": 0}, "recent"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        OperationHead(DIM, **options)
+
+
+def test_shapes_that_do_not_fit_are_named():
+    head = OperationHead(DIM)
+    with pytest.raises(ConfigurationError, match=r"shapes \(1, 4\), \(1, 3, 4\), \(1, 2, 2, 1\) do not fit"):
+        head(torch.zeros(1, DIM), torch.zeros(1, 3, DIM), exact_numbers([[1, 2]]))
+
+
+def test_weights_grow_in_proportion_to_the_width():
+    counts = [sum(w.numel() for w in OperationHead(width).parameters()) for width in (100, 200, 300)]
+    assert counts[2] - counts[1] == counts[1] - counts[0]
+
+
+class Question(torch.nn.Module):
+    """A model of one's own: the question "i ∘ j" as ids, two numbers beside it."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = torch.nn.Embedding(4, 16)
+        self.order = torch.nn.Parameter(torch.randn(2, 16))
+        self.head = OperationHead(16, ("+", "-", "*", "/"))
+
+    def forward(self, ids, numbers):
+        return self.head(self.words(ids), self.order.expand(len(ids), -1, -1), numbers)
+
+
+def test_a_model_of_ones_own_learns_from_answers_alone():
+    torch.manual_seed(0)
+    model, names = Question(), ("+", "-", "*", "/")
+    optimizer = torch.optim.Adam(model.parameters(), 0.03)
+
+    def draw(n, size):
+        ids = torch.randint(4, (n,))
+        pairs = [[Fraction(a), Fraction(b)] for a, b in torch.randint(1, size, (n, 2)).tolist()]
+        return ids, pairs, [by_fractions(names[o], *pair) for o, pair in zip(ids.tolist(), pairs, strict=True)]
+
+    for _ in range(60):
+        ids, pairs, answers = draw(32, 100)
+        loss, share = model.head.loss(model(ids, exact_numbers(pairs)), exact_numbers(answers))
+        assert share == 1
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    ids, pairs, answers = draw(200, 2**60)
+    assert model.head.decode(model(ids, exact_numbers(pairs))).values.tolist() == answers
