@@ -5,12 +5,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers.finding import find_numbers
-from adelic.integrations.transformers.scratchpads import scratchpad
+from adelic.integrations.transformers import (
+    NumberCollator,
+    NumberTokenizer,
+    Rewriting,
+    equip,
+    find_numbers,
+    rewrite,
+    scratchpad,
+)
+from adelic.integrations.transformers import scratchpads as module
+from adelic.nn.heads.operations import WrittenNumbers
 
 QUESTIONS = {  # of DeepMind's mathematics dataset (Apache-2.0), with its answers: three modules, and their longer ones
     "What is 6 - (-1 - -1) - (70 - 71)?": "7",
@@ -186,3 +198,140 @@ def test_orders_are_drawn():
     drawn = {scratchpad(text, rng=np.random.default_rng(seed))["completion"] for seed in range(40)}
     assert {completion[1:6] for completion in drawn} == {"1 * 2", "3 * 4", "5 * 6"}
     assert {completion[-4:] for completion in drawn} == {"= 44"}
+
+
+@pytest.fixture
+def computing(equipped):
+    """Return a model with operations, whose weights are random, and its number tokenizer."""
+    return equipped("LlamaForCausalLM", operations=("+", "-", "*", "/"), constants=(7,))
+
+
+def said_by_a_program(monkeypatch, say):
+    """Let a function of a text say what a model would: a value, a derivation, and a choice."""
+
+    def written(_model, _tokenizer, texts):
+        values, derivations, choices = zip(*map(say, texts), strict=True)
+        return WrittenNumbers(values, derivations, np.ones(len(texts)), list(choices))
+
+    monkeypatch.setattr(module, "_written", written)
+
+
+def test_a_model_that_is_always_right_rewrites_as_the_examples_do(computing, monkeypatch):
+    following = {}
+
+    def say(text):
+        value, operation = following[text]
+        if operation is None:
+            return value, "", ("copy", 0, None)
+        before = text.removesuffix(" =").index(operation)
+        at = [number.start >= before for number in find_numbers(text)].index(True)
+        return value, operation, ("any", at + 1, at)  # in whatever order
+
+    said_by_a_program(monkeypatch, say)
+    rng = np.random.default_rng(0)
+    texts = [*PROMPTS, *QUESTIONS, "(1 - 3)**3", "2*(3 - (1/2 - 1)**2)", "(((1/2)))**(1 + 1)"]
+    expected = []
+    for text in texts:
+        state = rng.bit_generator.state
+        examples = scratchpad(text, style="rewrite", rng=rng)
+        rng.bit_generator.state = state
+        operations = [step.split(" = ")[0].strip() for step in scratchpad(text, rng=rng)["completion"].split("; ")]
+        prompts = [example["prompt"] for example in examples]
+        results = [find_numbers(example["completion"])[0].value for example in examples]
+        for prompt, result, operation in zip(prompts, results, [*operations[: len(prompts) - 1], None], strict=True):
+            following[prompt] = result, operation
+        expected.append(Rewriting(results[-1], list(zip(operations, prompts[1:], strict=False))))
+    assert rewrite(*computing, [scratchpad(text)["prompt"] for text in texts]) == expected
+
+
+def test_where_a_model_comes_to_no_number(computing, monkeypatch):
+    says = {
+        "5 =": (Fraction(9), "free", ("free", None, None)),
+        "6 =": (None, None, None),
+        "1 + 2 =": (Fraction(14), "7 + 7", ("+", 2, 2)),  # constants alone
+        "8 =": (Fraction(8), "|8|", ("abs", 0, None)),
+        "9 + 2 =": (Fraction(16), "9 + 7", ("+", 0, 2)),
+        "16 + 2 =": (Fraction(2), "2", ("copy", 1, None)),
+    }
+    said_by_a_program(monkeypatch, says.__getitem__)
+    none = Rewriting(None, [])
+    assert rewrite(*computing, ["5 =", "6 =", "1 + 2 ="]) == [none, none, none]
+    assert rewrite(*computing, "8 =", max_steps=2) == [Rewriting(None, [("|8|", "8 =")] * 2)]
+    assert rewrite(*computing, "9 + 2 =") == [Rewriting(Fraction(2), [("9 + 7", "16 + 2 =")])]
+    assert rewrite(*computing, []) == []
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_what_is_written_does_not_depend_on_the_other_texts(computing, side):
+    model, tokenizer = computing
+    tokenizer.tokenizer.padding_side = side
+    texts = ["3 - 5 * 2 =", "[NUM] + 7 =", "3 - ( 1 + 4 / 9 ) * 1000000007 - 5 ** 2 + 1 ="]
+    together = rewrite(model, tokenizer, texts, max_steps=5)
+    assert together == [rewrite(model, tokenizer, text, max_steps=5)[0] for text in texts]
+    for text, found in zip(texts, together, strict=True):
+        counts = [len(find_numbers(shown)) for shown in (text, *(after for _, after in found.steps))]
+        assert counts == sorted(counts, reverse=True)
+
+
+def test_the_first_step_is_what_generate_writes(computing):
+    model, tokenizer = computing
+    texts = ["3 - 5 * 2 =", "3 - ( 1 + 4 / 9 ) * 10 ="]
+    torch.nn.init.constant_(model.get_output_embeddings().weight, 0.0)
+    written = module._written(model, tokenizer, texts)
+    token = tokenizer.token_id
+
+    def only_numbers(_batch, _ids):
+        return [token]
+
+    generated = model.generate(
+        **tokenizer(texts), max_new_tokens=1, do_sample=False, prefix_allowed_tokens_fn=only_numbers
+    )
+    assert generated.numbers[:, -1].tolist() == written.values.tolist()
+    assert generated.derivations[:, -1].tolist() == written.derivations.tolist()
+
+
+def test_rewriting_needs_operations(equipped):
+    with pytest.raises(ConfigurationError, match=r"has no operations; equip\(…, operations=…\) gives it some"):
+        rewrite(*equipped("LlamaForCausalLM"), "1 + 2 =")
+
+
+@pytest.mark.long
+def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(word_tokenizer):
+    """In 300 steps; a window of four tokens, so that what it learns is local."""
+    rng = np.random.default_rng(0)
+
+    def expression(n):
+        parts = [str(rng.integers(-99, 100)) for _ in range(n)]
+        for _ in range(n - 1):
+            at = rng.integers(len(parts) - 1)
+            inner = f"{parts[at]} {rng.choice(['+', '-', '*'])} {parts[at + 1]}"
+            parts[at : at + 2] = [f"({inner})" if rng.integers(2) else inner]
+        return parts[0]
+
+    examples = [
+        example
+        for n in rng.integers(2, 5, size=1000)
+        for example in scratchpad(expression(n), style="rewrite", rng=rng)
+    ]
+    tokenizer = word_tokenizer("(", ")", "((", "))", padding_side="left")
+    torch.manual_seed(0)
+    config = transformers.MistralConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, sliding_window=4, bos_token_id=None, eos_token_id=None, pad_token_id=1,
+    )  # fmt: skip
+    space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
+    model = equip(transformers.MistralForCausalLM(config), tokenizer, space, operations=("+", "-", "*"), constants=())
+    number_tokenizer = NumberTokenizer(tokenizer)
+    collate = NumberCollator(number_tokenizer, model.objective)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for step in range(300):
+        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - step / 300)
+        batch = collate([examples[at] for at in rng.integers(len(examples), size=32)])
+        optimizer.zero_grad()
+        model(**batch).loss.backward()
+        optimizer.step()
+    model.eval()
+    texts = [expression(8) for _ in range(100)]
+    found = rewrite(model, number_tokenizer, [scratchpad(text)["prompt"] for text in texts])
+    right = sum(one.number == value_of(text) for one, text in zip(found, texts, strict=True))
+    assert right > 85

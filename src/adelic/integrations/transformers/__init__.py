@@ -18,7 +18,7 @@ with needs_extra("adelic.integrations.transformers", "hf"):
     from adelic.integrations.transformers.generating import EquippedGenerator
     from adelic.integrations.transformers.layers import NumberLayers
     from adelic.integrations.transformers.models import EquippedModel
-    from adelic.integrations.transformers.scratchpads import scratchpad
+    from adelic.integrations.transformers.scratchpads import Rewriting, rewrite, scratchpad
     from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
     from adelic.integrations.transformers.texts import NumberCollator, NumberTokenizer
 
@@ -31,9 +31,11 @@ __all__ = [
     "NumberLayers",
     "NumberSettings",
     "NumberTokenizer",
+    "Rewriting",
     "equip",
     "equipped_class",
     "find_numbers",
     "from_pretrained",
+    "rewrite",
     "scratchpad",
 ]

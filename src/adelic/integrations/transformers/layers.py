@@ -144,15 +144,9 @@ class NumberLayers(Fingerprinted):
         _, digits, limbs = numbers
         rows, at = torch.nonzero(targets, as_tuple=True)
         ends = at - 1 if is_causal else torch.full_like(at, states.shape[1] - 1)
-        length = states.shape[1]
-        places = torch.arange(length, device=at.device).where(is_number, length).sort(dim=1).values
-        places = places[:, : int(is_number.sum(dim=1).amax())] if len(at) else places[:, :0]
-        places = places[rows]
-        is_there = (places <= ends[:, None]) & (places != at[:, None])
-        places = places.clamp(max=length - 1)
-        chosen = limbs[rows[:, None], places] * is_there[..., None, None]
-        behind = torch.minimum(places + 1, ends[:, None])
-        memory = torch.cat([states[rows[:, None], places], states[rows[:, None], behind]], dim=-1)
+        is_read = is_number[rows]
+        is_read[torch.arange(len(at), device=at.device), at] = False
+        memory, chosen = contexts(states, limbs, rows, is_read, ends)
         queries = states[rows, ends if is_causal else at]
         free = self._log_likelihood(queries, digits[rows, at])
         return self.operations.loss(self.choose(queries, memory, chosen), limbs[rows, at], free)
@@ -214,6 +208,34 @@ class NumberLayers(Fingerprinted):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.restore_tables()
         return self
+
+
+def contexts(
+    states: torch.Tensor, limbs: torch.Tensor, rows: torch.Tensor, is_number: torch.Tensor, ends: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the memory (k, n, 2 · hidden_size) of the numbers until k tokens, and these numbers; see `choose`.
+
+    Args:
+        states: (batch, length, hidden_size).
+        limbs: int32 (batch, length, 2, limbs).
+        rows: int64 (k,), the texts of the k tokens.
+        is_number: which numbers may be read for each, bool (k, length).
+        ends: int64 (k,), the last token of each that counts.
+
+    >>> limbs = torch.tensor([[[[5], [1]], [[0], [0]], [[7], [1]], [[0], [0]]]])
+    >>> states, is_number = torch.arange(4.0)[None, :, None], torch.tensor([[True, False, True, False]])
+    >>> memory, numbers = contexts(states, limbs, torch.tensor([0]), is_number, torch.tensor([3]))
+    >>> memory.tolist(), numbers[0, :, 0, 0]
+    ([[[0.0, 1.0], [2.0, 3.0]]], tensor([5, 7]))
+    """
+    length = states.shape[1]
+    at = torch.arange(length, device=ends.device)
+    is_read = is_number & (at <= ends[:, None])
+    places = at.where(is_read, length).sort(dim=1).values
+    places = places[:, : int(is_read.sum(dim=1).amax()) if len(rows) else 0]
+    is_there, places, rows = places < length, places.clamp(max=length - 1), rows[:, None]
+    memory = torch.cat([states[rows, places], states[rows, torch.minimum(places + 1, ends[:, None])]], dim=-1)
+    return memory, limbs[rows, places] * is_there[..., None, None]
 
 
 def _in_float32(head: nn.Module, *inputs: torch.Tensor) -> Any:

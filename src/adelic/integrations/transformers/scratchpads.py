@@ -3,14 +3,18 @@
 import ast
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
+import torch
 
 from adelic.errors import ConfigurationError
+from adelic.integrations.transformers.layers import contexts
+from adelic.integrations.transformers.texts import NumberTokenizer
+from adelic.nn.heads.operations import WrittenNumbers
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import read
 
@@ -54,7 +58,7 @@ class _Operation:
         own = _PRECEDENCE[self.name]
         left, right = ((4 if isinstance(part, _Number) else _PRECEDENCE[part.name]) for part in (self.left, self.right))
         is_power = self.name == "**"
-        if isinstance(self.left, _Number) and is_power and not is_plain(self.left.text):
+        if isinstance(self.left, _Number) and is_power and not _is_plain(self.left.text):
             left = 0
         before = f"( {self.left} )" if left < own + is_power else str(self.left)
         after = f"( {self.right} )" if right < own + (not is_power) else str(self.right)
@@ -64,8 +68,8 @@ class _Operation:
 _Expression = _Number | _Operation
 
 
-def is_plain(text: str) -> bool:
-    """Return whether a number needs no brackets before a power: -2 and 1/2 do."""
+def _is_plain(text: str) -> bool:
+    """Return whether a number needs no brackets before a power, as -2 and 1/2 do."""
     return not text.startswith("-") and "/" not in text
 
 
@@ -128,6 +132,115 @@ def scratchpad(
         return {"prompt": prompts[0], "completion": f" {'; '.join(said) or expression}"}
     pairs = zip(prompts, [*results, str(expression)], strict=True)
     return [{"prompt": prompt, "completion": f" {result}"} for prompt, result in pairs]
+
+
+class Rewriting(NamedTuple):
+    """How a model computed an expression.
+
+    Attributes:
+        number: the result, or None where the model came to none.
+        steps: how each number came about, and the text after it: ("2 − 7", "8 / -5 =").
+
+    >>> Rewriting(Fraction(7), [("5 × 2", "-3 + 10 ="), ("−3 + 10", "7 =")]).steps[0]
+    ('5 × 2', '-3 + 10 =')
+    """
+
+    number: Fraction | None
+    steps: list[tuple[str, str]]
+
+
+@torch.no_grad()
+def rewrite(
+    model: Any, number_tokenizer: NumberTokenizer, texts: str | Sequence[str], *, max_steps: int = 100
+) -> list[Rewriting]:
+    """Return what a model makes of expressions, step by step.
+
+    At each step the model says the number behind the text, as one of its numbers or an operation on two of them. A
+    result takes the place of all that stands from one of the two to the other, and of brackets around it; this is done
+    by a program, and nothing else is. A number of the text as it is ends the steps.
+
+    Args:
+        model: equipped with operations, and trained on the examples of `scratchpad(…, style="rewrite")`.
+        number_tokenizer: the model's.
+        texts: written as the prompts of `scratchpad` are, that is `scratchpad(text)["prompt"]`.
+        max_steps: a text that takes more has no result.
+
+    Returns:
+        A `Rewriting` a text. `number` is None after `max_steps`, and where the model says a number that comes from none
+        of the text.
+
+    Raises:
+        ConfigurationError: the model has no operations, or a text is none.
+
+    >>> from tokenizers import Tokenizer, models, pre_tokenizers
+    >>> from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+    >>> from adelic import AdeleSpace
+    >>> from adelic.integrations.transformers import equip
+    >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "+": 2, "=": 3}, unk_token="[UNK]"))
+    >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", pad_token="[PAD]")
+    >>> config = LlamaConfig(vocab_size=4, hidden_size=8, intermediate_size=8, num_hidden_layers=1,
+    ...                      num_attention_heads=2, bos_token_id=None, eos_token_id=None)
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=1)
+    >>> model = equip(LlamaForCausalLM(config), tokenizer, space, operations=("+",), constants=())
+    >>> _ = torch.nn.init.constant_(model.numbers.operations.base.bias[0], 99.0)  # always a copy
+    >>> rewrite(model, NumberTokenizer(tokenizer), ["7 ="])
+    [Rewriting(number=Fraction(7, 1), steps=[])]
+    """
+    if getattr(getattr(model, "numbers", None), "operations", None) is None:
+        raise ConfigurationError(f"{type(model).__name__} has no operations; equip(…, operations=…) gives it some")
+    current = [texts] if isinstance(texts, str) else list(texts)
+    numbers: list[Fraction | None] = [None] * len(current)
+    steps: list[list[tuple[str, str]]] = [[] for _ in current]
+    going = list(range(len(current)))
+    for _ in range(max_steps):
+        if not going:
+            break
+        written = _written(model, number_tokenizer, [current[row] for row in going])
+        rows, going = going, []
+        for row, value, said, choice in zip(rows, written.values, written.derivations, written.choices, strict=True):
+            name, *chosen = choice or ("free",)
+            if name == "copy":
+                numbers[row] = value
+                continue
+            spans = [(start, end) for start, end, number in number_tokenizer.spans(current[row]) if number is not None]
+            between = [spans[at] for at in chosen if at is not None and at < len(spans)]
+            if between:  # none of constants alone
+                start, end = min(between)[0], max(between)[1]
+                current[row] = _in_place(current[row], start, end, str(value))
+                steps[row].append((said, current[row]))
+                going.append(row)
+    return [Rewriting(*both) for both in zip(numbers, steps, strict=True)]
+
+
+def _written(model: Any, number_tokenizer: NumberTokenizer, texts: list[str]) -> WrittenNumbers:
+    """Return the numbers that a model says behind texts."""
+    batch = number_tokenizer(texts).to(model.device)
+    states, limbs = model(**batch).number_states, batch["number_limbs"]
+    rows, at = (torch.arange(n, device=states.device) for n in states.shape[:2])
+    ends = (at * batch["attention_mask"]).argmax(dim=1)  # whatever side is padded
+    is_number = (batch["input_ids"] == number_tokenizer.token_id) & (limbs[..., 1, :] != 0).any(dim=-1)
+    memory, numbers = contexts(states, limbs, rows, is_number, ends)
+    written: WrittenNumbers = model.numbers.write(states[rows, ends], memory, numbers)
+    return written
+
+
+def _in_place(text: str, start: int, end: int, number: str) -> str:
+    """Return a text with a number in place of text[start:end] and of brackets around it, unless it needs them.
+
+    >>> _in_place("( 2 * ( ( 1 - 3 ) ) ) ** 2 =", 10, 15, "-2"), _in_place("( 1 - 3 ) ** 2 =", 2, 7, "-2")
+    ('( 2 * -2 ) ** 2 =', '( -2 ) ** 2 =')
+    >>> _in_place("( -2 ) ** 2 =", 2, 11, "4")
+    '4 ='
+    """
+    before, after = text[:start], text[end:]
+    if text.count(")", start, end) > text.count("(", start, end):  # the base of a power is the only number in brackets
+        before = before.rstrip().removesuffix("(")
+    while (outer := before.rstrip()).endswith("(") and (rest := after.lstrip()).startswith(")"):
+        if not _is_plain(number) and rest[1:].lstrip().startswith("**"):
+            break
+        before, after = outer[:-1], rest[1:]
+    return before + number + after
 
 
 def _parsed(text: str) -> tuple[str, _Expression, str]:

@@ -214,7 +214,9 @@ class OperationHead(Fingerprinted):
             pairs = pairs + torch.einsum("kor,kir->koi", left[:, None] + self.left_query, left_keys)[..., None]
             pairs = pairs + torch.einsum("kor,kjr->koj", right[:, None] + self.right_query, right_keys)[:, :, None]
             pairs = pairs * scale + base[:, n_unary : n_unary + len(self.binary), None, None]
-            pairs = pairs + self.offset[:, self._offsets(memory.shape[1], pairs.device)]
+            # Times a factor, since an optimizer such as Adam moves each entry by its rate at most: the sums of many
+            # entries would be decided long before that a pair is far apart.
+            pairs = pairs + self.key_features**0.5 * self.offset[:, self._offsets(memory.shape[1], pairs.device)]
             logits.append(pairs.flatten(1))
         scores = torch.cat(logits, dim=1).masked_fill(~self._defined(numbers), -torch.inf)
         if self.free:
