@@ -259,6 +259,13 @@ def test_masked_models_choose_among_the_numbers_on_both_sides(equipped):
     # A number that is to be said and stays visible is no derivation of itself.
     outputs = model(**batch | {"labels": labels})
     assert outputs.number_derivable == 0.5
+    labels = torch.full_like(labels, -100)
+    labels[0, 2] = token  # the number in the middle, alone: 7 + 15 and others do not give 8
+    assert model(**batch | {"labels": labels}).number_derivable == 0
+    twice = dict(tokenizer(["7 and 22 and 15"]))
+    labels = torch.full_like(twice["input_ids"], -100)
+    labels[0, 2] = token
+    assert model(**twice | {"labels": labels}).number_derivable == 1
 
 
 def test_left_and_right_padding_say_the_same(trained):

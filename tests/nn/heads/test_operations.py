@@ -69,6 +69,7 @@ def by_fractions(name, *operands):
         "<": lambda: int(a < b),
         "<=": lambda: int(a <= b),
         "==": lambda: int(a == b),
+        "!=": lambda: int(a != b),
         "divides": lambda: int((b / a).denominator == 1),
     }
     return Fraction(values[name]())

@@ -346,6 +346,7 @@ BINARY: dict[str, Operation] = {
     "<": Operation("{a} < {b}", lambda a, b: int(a < b), _truth(lambda sign: sign < 0)),
     "<=": Operation("{a} ≤ {b}", lambda a, b: int(a <= b), _truth(lambda sign: sign <= 0)),
     "==": Operation("{a} = {b}", lambda a, b: int(a == b), _truth(lambda sign: sign == 0)),
+    "!=": Operation("{a} ≠ {b}", lambda a, b: int(a != b), _truth(lambda sign: sign != 0)),
     "divides": Operation(
         "{a} divides {b}",
         lambda a, b: int(b % a == 0),

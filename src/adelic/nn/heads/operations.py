@@ -97,7 +97,7 @@ class OperationHead(Fingerprinted):
         in_features: of a state, which says what to write next.
         operations: names in `exact.BINARY` and `exact.UNARY`: sums, differences, products and quotients of any numbers;
             "gcd", "lcm", "%", "//" and "divides" of integers, "lcd" (the least common denominator), "**" with an
-            exponent that is an integer; "distance", "min", "max", "<", "<=" and "==" (1 or 0); "abs", "negate",
+            exponent that is an integer; "distance", "min", "max", "<", "<=", "==" and "!=" (1 or 0); "abs", "negate",
             "numerator", "denominator" of one number.
         constants: numbers that may be chosen though no text has them, such as 60 and 100. With each one more there are
             more right answers for wrong reasons, which training has to tell from the right ones.
