@@ -13,7 +13,9 @@ from adelic.acd import quiver
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"
-WITH_TESTS = {"common", "tables", "folds", "moebius_ceiling", "training", "arithmetic_searches"}
+OF_TEXT = {"text_models", "text_rivals", "text_table"}
+"""What text_arithmetic consists of, which is tested with it."""
+WITH_TESTS = {"common", "tables", "folds", "moebius_ceiling", "training", "arithmetic_searches"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 
 

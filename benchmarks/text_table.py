@@ -1,0 +1,117 @@
+"""What questions in words give away without a network: the most frequent derivation for these words.
+
+It reads what the network with operations reads: the words, the numbers in order, the operations. What an operation is
+for is not told.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import permutations
+from typing import NamedTuple
+
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+from text_models import OPERATIONS, TRUTH, Row, Written, words_and_numbers
+
+from adelic.nn.heads.exact import BINARY
+from adelic.nn.heads.operations import derivation_text
+
+WHOLE = ("gcd", "lcm", "%", "//", "divides")
+"""Operations on integers alone."""
+
+
+class Template(NamedTuple):
+    """A derivation without its numbers: an operation on two of them by place, a copy, or an answer as it stands."""
+
+    operation: str
+    left: int = 0
+    right: int = 0
+
+
+def result(name: str, a: Fraction, b: Fraction) -> Fraction | int | None:
+    """Return what an operation makes of two numbers, None where it is not defined.
+
+    >>> result("gcd", Fraction(6), Fraction(4)), result("gcd", Fraction(1, 2), Fraction(4))
+    (2, None)
+    """
+    if name in WHOLE and (a.denominator != 1 or b.denominator != 1):
+        return None
+    try:
+        found: Fraction | int = BINARY[name].exact(a, b)
+    except ZeroDivisionError:
+        return None
+    return found
+
+
+def derivations(numbers: Sequence[Fraction]) -> Iterator[tuple[Template, Fraction | int | None]]:
+    """Yield all derivations from the numbers of a question, and their values.
+
+    >>> [value for template, value in derivations([Fraction(6), Fraction(4)]) if template == ("gcd", 0, 1)]
+    [2]
+    """
+    yield from ((Template("copy", place), number) for place, number in enumerate(numbers))
+    for (i, a), (j, b) in permutations(enumerate(numbers), 2):
+        yield from ((Template(name, i, j), result(name, a, b)) for name in OPERATIONS)
+
+
+def parted(text: str) -> tuple[str, list[Fraction]]:
+    """Return the words of a text, with # for numbers, and the numbers.
+
+    >>> parted("What is 1.5 - 2?")
+    ('What is # - # ?', [Fraction(3, 2), Fraction(2, 1)])
+    """
+    parts = words_and_numbers(text)
+    words = " ".join(word if value is None else "#" for word, value in parts)
+    return words, [value for _, value in parts if value is not None]
+
+
+class Table:
+    """For each wording, the template that explains most of its training answers; naive Bayes for other wordings."""
+
+    told = f"where numbers are, and {len(OPERATIONS)} operations"
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        counts: dict[str, Counter[Template]] = defaultdict(Counter)
+        times: Counter[str] = Counter()
+        for question, answer in rows:
+            words, numbers = parted(question)
+            times[words] += 1
+            answer = TRUTH.get(answer, answer)
+            _, wanted = parted(answer)
+            if len(wanted) == 1:
+                counts[words].update(template for template, value in derivations(numbers) if value == wanted[0])
+            counts[words][Template(answer)] += 1
+        self.best = {words: found.most_common(1)[0][0] for words, found in counts.items()}
+        self.vectorizer = CountVectorizer(token_pattern=r"\S+")
+        wordings = list(self.best)
+        self.templates = list(dict.fromkeys(self.best.values()))
+        self.bayes = MultinomialNB().fit(
+            self.vectorizer.fit_transform(wordings),
+            [self.templates.index(self.best[words]) for words in wordings],
+            sample_weight=[times[words] for words in wordings],
+        )
+
+    def write(self, questions: Sequence[str]) -> Written:
+        """Return the answers to questions, and their derivations."""
+        read = [parted(question) for question in questions]
+        unknown = sorted({words for words, _ in read} - self.best.keys())
+        guessed = self.bayes.predict(self.vectorizer.transform(unknown)) if unknown else []
+        best = self.best | {words: self.templates[k] for words, k in zip(unknown, guessed, strict=True)}
+        return [applied(best[words], numbers) for words, numbers in read]
+
+
+def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str | None]:
+    """Return what a template makes of numbers, and how; nothing if there are too few of them, or no such value.
+
+    >>> four, six = Fraction(4), Fraction(6)
+    >>> applied(Template("/", 1, 0), [four, six]), applied(Template("/", 1, 2), [four, six]), applied(Template("7"), [])
+    (('3/2', '6 ÷ 4'), ('', None), ('7', None))
+    """
+    if template.operation != "copy" and template.operation not in OPERATIONS:
+        return template.operation, None
+    chosen = [numbers[at] for at in (template.left, template.right) if at < len(numbers)]
+    if template.operation == "copy":
+        return (str(chosen[0]), derivation_text("copy", chosen[:1])) if chosen else ("", None)
+    value = result(template.operation, *chosen) if len(chosen) == 2 else None
+    return ("", None) if value is None else (str(value), derivation_text(template.operation, chosen))
