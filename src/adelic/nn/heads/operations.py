@@ -11,12 +11,11 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted
+from adelic.nn.heads.derivations import derivation_text, exact_value, operation
 from adelic.nn.heads.exact import (
     BINARY,
-    COPY,
     UNARY,
     Operands,
-    Operation,
     check_operations,
     exact_numbers,
     fractions_of,
@@ -25,7 +24,7 @@ from adelic.nn.heads.exact import (
 )
 from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain, is_traced
-from adelic.numbers.describe import describe, number_text
+from adelic.numbers.describe import number_text
 
 MOST_NUMBERS = 128
 """The head scores all pairs of so many numbers at most; of longer contexts the most recent ones, if it is told so."""
@@ -274,12 +273,30 @@ class OperationHead(Fingerprinted):
         for name in self.unary:
             exact = [numbers, wanted[:, None]]
             defined = operands.exists & single.exists
-            found.append(matches(_operation(name), [operands], single, defined, exact))
+            found.append(matches(operation(name), [operands], single, defined, exact))
         for name in self.binary:
             defined = self._defined_pairs(name, left, right) & pair.exists
             exact = [numbers[:, :, None], numbers[:, None], wanted[:, None, None]]
-            found.append(matches(_operation(name), [left, right], pair, defined, exact))
+            found.append(matches(operation(name), [left, right], pair, defined, exact))
         return torch.cat([part.flatten(1) for part in found], dim=1)
+
+    def split(self, prediction: OperationPrediction) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
+        """Return the probabilities by operation and numbers, to look at.
+
+        Returns:
+            of "copy" and the operations on one number, `self.unary`, (k, operations, n); of those on two,
+            `self.binary`, (k, operations, n, n); and of what another head says, (k,), None where there is none.
+
+        >>> head = OperationHead(4, operations=("+", "-"))
+        >>> one, two, free = head.split(head(torch.zeros(1, 4), torch.zeros(1, 3, 4), exact_numbers([[5, 7, 9]])))
+        >>> one.shape, two.shape, (one.sum() + two.sum()).round(), free
+        (torch.Size([1, 1, 3]), torch.Size([1, 2, 3, 3]), tensor(1., ...), None)
+        """
+        probabilities, n = prediction.log_probabilities.exp(), prediction.numbers.shape[1]
+        one = probabilities[:, : len(self.unary) * n].reshape(-1, len(self.unary), n)
+        two = probabilities[:, len(self.unary) * n : self._n_derivations(n) - self.free]
+        two = two.reshape(len(two), len(self.binary), n, n)
+        return one, two, probabilities[:, -1] if self.free else None
 
     @torch.no_grad()
     def decode(
@@ -401,44 +418,3 @@ class OperationHead(Fingerprinted):
 
 _WATCHED = 64
 """So many targets are seen before anything is said of the share that has a derivation."""
-
-
-def _operation(name: str) -> Operation:
-    return COPY if name == "copy" else UNARY.get(name) or BINARY[name]
-
-
-def exact_value(name: str, numbers: Sequence[Any]) -> Any:
-    """Return the exact value of a derivation, a `Fraction`.
-
-    >>> from fractions import Fraction
-    >>> exact_value("*", [Fraction(25, 2), Fraction(8)])
-    Fraction(100, 1)
-    """
-    return type(numbers[0])(_operation(name).exact(*numbers))
-
-
-def derivation_text(name: str, numbers: Sequence[Any]) -> str:
-    """Return how a derivation is written; "free" for what another head says.
-
-    >>> from fractions import Fraction
-    >>> derivation_text("-", [Fraction(1, 3), Fraction(-5, 4)]), derivation_text("gcd", [Fraction(6), Fraction(4)])
-    ('1/3 − (−1.25)', 'gcd(6, 4)')
-    """
-    if name == "free":
-        return name
-    texts = [_shown(q) for q in numbers]
-    if name in ("+", "-", "*", "/", "**"):  # other operations write brackets or bars around
-        texts = [f"({text})" if text.startswith("−") else text for text in texts]
-    return _operation(name).text.format(**dict(zip("ab", texts, strict=False)))
-
-
-def _shown(q: Any) -> str:
-    """Return a number, as a decimal where that is short."""
-    power = next((k for k in range(_DECIMALS) if 10**k % q.denominator == 0), None)
-    if not power:
-        return describe(q, 60).replace("-", "−")
-    digits = number_text(abs(q.numerator) * (10**power // q.denominator)).zfill(power + 1)
-    return ("−" if q < 0 else "") + f"{digits[:-power]}.{digits[-power:]}"
-
-
-_DECIMALS = 13
