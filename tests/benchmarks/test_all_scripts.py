@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from adelic.acd import quiver
@@ -118,6 +120,13 @@ def root_number_audit(script, monkeypatch, folder):
     return [], "root_number_audit.json"
 
 
+def text_states(script, monkeypatch, folder):
+    rows = {"module": ["gcd"] * 2, "regime": ["train", "interpolate"], "question": ["4 and 6"] * 2, "answer": ["2"] * 2}
+    pq.write_table(pa.table(rows), folder / "few.parquet")
+    monkeypatch.setattr(script, "DATA", folder)
+    return [], "text_states.json"
+
+
 RUNS = {
     "acd_audits": acd_audits,
     "acd_builds": acd_builds,
@@ -143,6 +152,7 @@ RUNS = {
     "question_rules": question_rules,
     "quiver_sage": quiver_sage,
     "root_number_audit": root_number_audit,
+    "text_states": text_states,
 }
 """What makes each script small: from its module to its arguments, and the file that it is to write."""
 
