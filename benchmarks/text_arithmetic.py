@@ -34,22 +34,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from matplotlib.figure import Figure
-from text_models import TRUTH, AdelicHead, Operations, Row
-from text_rivals import Abacus, Characters, FoNE, XVal
+from text_models import TRUTH, AdelicHead, Operations, OperationsInSteps, Rewrite, Row
+from text_rivals import Abacus, Characters, CharactersInSteps, FoNE, XVal
 from text_table import Table as TemplateTable
 
 from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
 from adelic.benchmark.table import Table
 from adelic.storage.files import atomic_write
-from adelic.storage.records import parse_object
+from adelic.storage.records import parse_object, sha256
 
 MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "operations": Operations,
+    "rewrite": Rewrite,
+    "operations-in-steps": OperationsInSteps,
     "characters": Characters,
     "abacus": Abacus,
     "fone": FoNE,
     "xval": XVal,
     "adelic-head": AdelicHead,
+    "characters-in-steps": CharactersInSteps,
 }
 """By name: what makes a model of training questions."""
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,7 +87,7 @@ def main() -> None:
         if name == "run":
             command.add_argument("--model", choices=MODELS, required=True)
             command.add_argument("--seconds", type=float, default=120.0, help="of one core (default: %(default)g)")
-            command.add_argument("--rate", type=float, default=RATES[1], help="greatest learning rate")
+            command.add_argument("--rate", type=float, help="greatest learning rate (default: the one chosen)")
             command.add_argument("--validation", action="store_true", help="answer training questions not drawn")
         else:
             command.set_defaults(model="table", seconds=0.0, rate=0.0, validation=False)
@@ -108,7 +111,8 @@ def main() -> None:
 def run(given: argparse.Namespace) -> None:
     """Train and test one model, unless that was done, and write what came of it."""
     name = f"{given.questions.stem}-{given.modules.replace(',', '+')}-{given.model}-{given.seed}"
-    path = given.folder / (f"{name}-{given.rate:g}-validation.json" if given.validation else f"{name}.json")
+    rate = chosen_rate(given.folder, given.model) if given.rate is None else given.rate
+    path = given.folder / (f"{name}-{rate:g}-validation.json" if given.validation else f"{name}.json")
     if path.exists():
         common.say(f"{path} is there")
         return
@@ -119,18 +123,19 @@ def run(given: argparse.Namespace) -> None:
     if given.validation:
         tests = {("validation", module): rows[:OF_A_CURVE] for module, rows in rest.items()}
     torch.manual_seed(given.seed)
-    model, steps, curve = trained(given, train, tests, clock)
+    model, steps, curve = trained(given, rate, train, tests, clock)
     spent = clock.seconds
     right, predictions = examined(model, tests)
     network = isinstance(model, torch.nn.Module)
     found = {
         "questions": given.questions.stem,
+        "sha256": sha256(given.questions.read_bytes()),
         "modules": given.modules,
         "model": given.model,
         "seed": given.seed,
         "told": model.told,
         "train": len(train),
-        "rate": given.rate,
+        "rate": rate,
         "parameters": sum(p.numel() for p in model.parameters()) if network else 0,
         "seconds": round(spent, 2),
         "seconds_of_tests": round(clock.since() - spent, 2),
@@ -142,6 +147,13 @@ def run(given: argparse.Namespace) -> None:
         write_predictions(path.with_suffix(".parquet"), predictions)
     common.write(path, "text_arithmetic.py", ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found)
     common.say(f"{path.stem}: {100 * share(right):.2f} % right")
+
+
+def chosen_rate(folder: Path, model: str) -> float:
+    """Return the learning rate with the most right answers in validation; the middle one where none was tried."""
+    tried = [parse_object(path.read_bytes()) for path in folder.glob(f"*-{model}-[0-9]*-validation.json")]
+    best = max(tried, key=lambda one: (share(one["right"]), -one["rate"]), default={"rate": RATES[1]})
+    return float(best["rate"])
 
 
 def read(path: Path, modules: str) -> tuple[dict[str, list[Row]], Tests]:
@@ -202,13 +214,13 @@ class Clock:
 
 
 def trained(
-    given: argparse.Namespace, train: Sequence[Row], tests: Tests, clock: Clock
+    given: argparse.Namespace, rate: float, train: Sequence[Row], tests: Tests, clock: Clock
 ) -> tuple[Any, int, list[dict[str, Any]]]:
     """Return a model that was trained until the clock has the seconds, its steps, and its curve."""
     if given.model == "table":
         return TemplateTable(train), 0, []
     model = MODELS[given.model](train)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     part = {key: rows[:OF_A_CURVE] for key, rows in tests.items()}
     curve: list[dict[str, Any]] = []
     ahead, steps = list(SHARES), 0
@@ -222,7 +234,7 @@ def trained(
         if done >= 1:
             break
         for group in optimizer.param_groups:
-            group["lr"] = given.rate * min(1.0, done / 0.02 + 0.01) * (1 - done)
+            group["lr"] = rate * min(1.0, done / 0.02 + 0.01) * (1 - done)
         optimizer.zero_grad()
         model.loss(chosen).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -301,7 +313,7 @@ def share(right: Mapping[str, Mapping[str, Sequence[int]]], *regimes: str) -> fl
 def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of all results: for each set of questions one a regime, and one of what the models have."""
     groups: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    order = ["operations", "rewrite", "table", *MODELS]
+    order = ["operations", "table", *MODELS]
     for result in sorted(results, key=lambda one: (order.index(one["model"]), one["seed"])):
         if REGIMES[0] in result["right"] or REGIMES[1] in result["right"]:
             groups[result["questions"], result["modules"]][result["model"]].append(result)

@@ -13,16 +13,27 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, PreTrainedTokenizerFast
 
 from adelic import AdeleSpace
-from adelic.integrations.transformers import NumberCollator, NumberTokenizer, equip, find_numbers
+from adelic.errors import ConfigurationError
+from adelic.integrations.transformers import (
+    NumberCollator,
+    NumberTokenizer,
+    equip,
+    find_numbers,
+    rewrite,
+    scratchpad,
+)
 
 WIDTH = 64
 PAD, UNKNOWN, END = range(3)
 _SPECIAL = ("[PAD]", "[UNK]", "[END]")
 _WORD = re.compile(r"\w+|[^\w\s]")
-OPERATIONS = ("+", "-", "*", "/", "distance", "gcd", "lcm", "lcd", "%", "//", "divides", "min", "max", "<", "<=", "==")
+OPERATIONS = (
+    *("+", "-", "*", "/", "distance", "gcd", "lcm", "lcd", "%", "//"),
+    *("divides", "min", "max", "<", "<=", "==", "!="),
+)
 """What `operations` and the table may do with two numbers."""
 TRUTH = {"True": "1", "False": "0"}
 """How models whose numbers are one token write words."""
@@ -32,20 +43,26 @@ Written = list[tuple[str, str | None]]
 """Answers, and how each came about where the model says it."""
 
 
-def small_llama(n_tokens: int) -> Any:
-    """Return the network of all models, whose weights differ by the number of tokens alone."""
-    config = LlamaConfig(
-        vocab_size=n_tokens,
-        hidden_size=WIDTH,
-        intermediate_size=4 * WIDTH,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        initializer_range=WIDTH**-0.5 / 2,  # the default is for ten times the width
-        bos_token_id=None,
-        eos_token_id=END,
-        pad_token_id=PAD,
-    )
-    return LlamaForCausalLM(config)
+def small_llama(n_tokens: int, window: int | None = None) -> Any:
+    """Return the network of all models, whose weights differ by the number of tokens alone.
+
+    With a window tokens attend to so many of the last ones alone, which makes a Llama a Mistral.
+    """
+    sizes: dict[str, Any] = {
+        "vocab_size": n_tokens,
+        "hidden_size": WIDTH,
+        "intermediate_size": 4 * WIDTH,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 4,
+        "initializer_range": WIDTH**-0.5 / 2,  # the default is for ten times the width
+        "bos_token_id": None,
+        "eos_token_id": END,
+        "pad_token_id": PAD,
+    }
+    if window is not None:
+        return MistralForCausalLM(MistralConfig(**sizes, sliding_window=window))
+    return LlamaForCausalLM(LlamaConfig(**sizes))
 
 
 def words_and_numbers(text: str) -> list[tuple[str, Fraction | None]]:
@@ -98,9 +115,15 @@ def in_batches(questions: Sequence[str], answered: Callable[[list[str]], Written
 
 
 class Equipped(torch.nn.Module):
-    """The Llama with `equip`, trained by `NumberCollator` and asked by `generate`, as the documentation says."""
+    """The Llama with `equip`, trained by `NumberCollator` and asked by `generate`, as the documentation says.
 
-    def __init__(self, rows: Sequence[Row], **options: Any) -> None:
+    Args:
+        rows: training questions and answers.
+        window: of `small_llama`.
+        options: of `equip`.
+    """
+
+    def __init__(self, rows: Sequence[Row], *, window: int | None = None, **options: Any) -> None:
         super().__init__()
         stated = [(asked(question), TRUTH.get(answer, answer)) for question, answer in rows]
         self.examples = [{"prompt": question, "completion": f" {answer} [END]"} for question, answer in stated]
@@ -117,7 +140,7 @@ class Equipped(torch.nn.Module):
             padding_side="left",
             model_input_names=["input_ids", "attention_mask"],
         )
-        self.llama = equip(small_llama(len(ids) + 1), tokenizer, **options)  # one more, [NUM]
+        self.llama = equip(small_llama(len(ids) + 1, window), tokenizer, **options)  # one more, [NUM]
         self.reader = NumberTokenizer(tokenizer)
         self.collator = NumberCollator(self.reader, "causal")
 
@@ -152,6 +175,84 @@ class Operations(Equipped):
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__(rows, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS)
+
+
+class Rewrite(Equipped):
+    """The same as `Operations` with the steps of expressions: each result takes the place of what it came from.
+
+    Questions that are no expression are learned and answered as those of `Operations`.
+    """
+
+    told = f"where numbers are, {len(OPERATIONS)} operations, the steps of expressions; a token sees 4"
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        rng = np.random.default_rng(torch.initial_seed())
+        super().__init__(rows, window=4, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS)
+        plain, self.examples = self.examples, []
+        for example, (question, answer) in zip(plain, rows, strict=True):
+            steps = steps_of(question, rng)
+            is_right = bool(steps) and steps[-1]["completion"].strip() == answer
+            self.examples += steps if is_right else [example]
+
+    def write(self, questions: Sequence[str]) -> Written:
+        """Return the answers to questions, and the derivation of each step."""
+        steps = [steps_of(question) for question in questions]
+        expressions = [one[0]["prompt"] for one in steps if one]
+        found = iter(in_batches(expressions, self._rewritten))
+        others = iter(super().write([question for question, one in zip(questions, steps, strict=True) if not one]))
+        return [next(found if one else others) for one in steps]
+
+    def _rewritten(self, expressions: list[str]) -> Written:
+        written = rewrite(self.llama, self.reader, expressions)
+        return [
+            ("" if one.number is None else str(one.number), "; ".join(text for text, _ in one.steps)) for one in written
+        ]
+
+
+def steps_of(question: str, rng: np.random.Generator | None = None) -> list[dict[str, str]]:
+    """Return the training texts of an expression's steps; none of what is no expression.
+
+    >>> [step["completion"] for step in steps_of("What is 2 + 3 * 4?")], steps_of("What is 2?"), steps_of("What?")
+    ([' 12', ' 14', ' 14'], [], [])
+    """
+    try:
+        steps = scratchpad(question, style="rewrite", rng=rng)
+    except ConfigurationError:
+        return []
+    return steps if len(steps) > 1 else []
+
+
+class Taught:
+    """What has a model write the steps of an expression one after the other, and the result last; before the model."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__([as_steps(question, answer) for question, answer in rows])  # type: ignore[call-arg]
+
+    def write(self, questions: Sequence[str]) -> Written:
+        """Return the results at the end of what is written."""
+        written = super().write([as_steps(question)[0] for question in questions])  # type: ignore[misc]
+        return [(text.rpartition("=")[2].strip(), derivation) for text, derivation in written]
+
+
+def as_steps(question: str, answer: str | None = None) -> Row:
+    """Return an expression as models read it, and its steps; a question that is none, or has another answer, as it is.
+
+    >>> as_steps("2+3*4?", "14"), as_steps("In base 6, 5 + 2", "11")
+    (('2 + 3 * 4? =', '3 * 4 = 12; 2 + 12 = 14'), ('In base 6, 5 + 2', '11'))
+    """
+    try:
+        steps = scratchpad(question)
+    except ConfigurationError:
+        return question, answer or ""
+    said = steps["completion"].strip()
+    is_right = "=" in said and answer in (None, said.rpartition(" ")[2])
+    return (steps["prompt"], said) if is_right else (question, answer or "")
+
+
+class OperationsInSteps(Taught, Operations):
+    """`Operations` with the steps of expressions, one after the other."""
+
+    told = f"where numbers are, {len(OPERATIONS)} operations, the steps of expressions"
 
 
 class AdelicHead(Equipped):

@@ -20,7 +20,9 @@ from adelic.nn.heads.exact import BINARY
 from adelic.storage.records import parse_object
 
 SCRIPT = "text_arithmetic"
-MODELS = ("operations", "characters", "abacus", "fone", "xval", "adelic-head")
+MODULES = {"made__sum", "made__less", "made__tenth", "made__terms"}
+MODELS = ("operations", "rewrite", "characters", "abacus", "fone", "xval", "adelic-head")
+IN_STEPS = [pytest.param(f"{name}-in-steps", marks=pytest.mark.long) for name in ("operations", "characters")]
 pytestmark = [
     pytest.mark.filterwarnings("ignore:a text's number"),  # what AdelicHead cannot write is not asked
     pytest.mark.filterwarnings("ignore:only .* numbers to be written"),
@@ -43,6 +45,7 @@ def questions(n, low, high, seed):
         yield "made__sum", f"What is {a} plus {b}?", str(a + b)
         yield "made__less", f"Is {a} less than {b}?", str(a < b)
         yield "made__tenth", f"Divide {a} by 10.", str(a / 10)
+        yield "made__terms", f"Calculate {a} - ({b} - 2).", str(a - b + 2)
 
 
 @pytest.fixture
@@ -59,19 +62,20 @@ def file(tmp_path):
 
 
 def asked(file, model, **options):
-    given = {"model": model, "modules": "all", "seconds": 0.3, "train": 150, "seed": 0, "rate": 3e-3}
+    given = {"model": model, "modules": "all", "seconds": 0.3, "train": 160, "seed": 0, "rate": 3e-3}
     folder = file.parent / "results"
     return argparse.Namespace(**given | {"questions": file, "validation": False, "folder": folder} | options)
 
 
-@pytest.mark.parametrize("model", [*MODELS, "table"])
-def test_a_run_writes_what_anybody_can_count_again(script, file, model):
+@pytest.mark.parametrize("model", [*MODELS, *IN_STEPS, "table"])
+def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypatch):
+    monkeypatch.setattr(script, "SHARES", (1 / 2,))
     given = asked(file, model)
     script.run(given)
     found = parse_object((given.folder / f"made-all-{model}-0.json").read_bytes())
     tests = script.read(file, "all")[1]
     table = pq.read_table(given.folder / f"made-all-{model}-0.parquet").to_pylist()
-    assert len(table) == sum(map(len, tests.values())) == 3 * 18 + 1
+    assert len(table) == sum(map(len, tests.values())) == 4 * 18 + 1
     counted = {regime: {module: [0, 0] for module in modules} for regime, modules in found["right"].items()}
     for row in table:
         right = script.is_right(row["predicted"], tests[row["regime"], row["module"]][row["index"]][1])
@@ -79,7 +83,7 @@ def test_a_run_writes_what_anybody_can_count_again(script, file, model):
         counted[row["regime"]][row["module"]][1] += 1
     assert counted == found["right"]
     assert set(counted) == {"interpolate", "extrapolate"}
-    assert found["train"] == 150
+    assert found["train"] == 160
     assert (found["parameters"] > 0) == (found["steps"] > 0) == (model != "table")
     assert model == "table" or found["seconds"] >= 0.3
     written = (given.folder / f"made-all-{model}-0.json").read_bytes()
@@ -100,13 +104,45 @@ def test_a_model_learns_from_answers_what_is_asked(script, file):
 def test_no_test_question_is_trained_on_and_modules_have_equal_parts(script, file):
     pool, tests = script.read(file, "all")
     assert not {row for rows in pool.values() for row in rows} & {row for rows in tests.values() for row in rows}
-    assert {module for _, module in tests} == set(pool) == {"made__sum", "made__less", "made__tenth"}
-    train, rest = script.drawn(pool, 31, seed=3)
-    assert (len(train), len(set(train) & {row for rows in rest.values() for row in rows})) == (31, 0)
-    assert [sum(row in pool[module] for row in train) for module in sorted(pool)] == [11, 10, 10]
-    assert train != script.drawn(pool, 31, seed=4)[0]
+    assert {module for _, module in tests} == set(pool) == MODULES
+    train, rest = script.drawn(pool, 41, seed=3)
+    assert (len(train), len(set(train) & {row for rows in rest.values() for row in rows})) == (41, 0)
+    assert [sum(row in pool[module] for row in train) for module in sorted(pool)] == [11, 10, 10, 10]
+    assert train != script.drawn(pool, 41, seed=4)[0]
     with pytest.raises(SystemExit, match="has no module made__product"):
         script.read(file, "made__product")
+
+
+@pytest.mark.long
+def test_a_model_learns_to_rewrite(script, file):
+    given = asked(file, "rewrite", modules="made__terms", seconds=4.0)
+    script.run(given)
+    right = parse_object((given.folder / "made-made__terms-rewrite-0.json").read_bytes())["right"]
+    assert right == {"interpolate": {"made__terms": [12, 12]}, "extrapolate": {"made__terms": [6, 6]}}
+    derived = pq.read_table(given.folder / "made-made__terms-rewrite-0.parquet")["derivation"].to_pylist()
+    assert all(text.count(" − ") == 2 for text in derived)
+
+
+def test_steps_are_taught_where_they_give_the_answer(script):
+    models = importlib.import_module("text_models")
+    assert models.as_steps("In base 6, what is 5 + 2?", "11") == ("In base 6, what is 5 + 2?", "11")
+    assert models.as_steps("What is 5 + 2?", "7") == ("What is 5 + 2? =", "5 + 2 = 7")
+    assert models.as_steps("Which is bigger: 5 or 2?", "5") == ("Which is bigger: 5 or 2?", "5")
+    assert models.as_steps("What is 5 / 0?") == ("What is 5 / 0?", "")
+    model = models.Rewrite([("What is 5 + 2 * 3?", "11"), ("In base 6, what is 5 + 2?", "11"), ("Who?", "me")])
+    assert [one["completion"] for one in model.examples] == [" 6", " 11", " 11", " 11 [END]", " me [END]"]
+
+
+def test_the_rate_is_the_one_that_validation_chose(script, tmp_path):
+    assert script.chosen_rate(tmp_path, "characters") == script.RATES[1]
+    for model, rate, n in (
+        *(("characters", 1e-3, 5), ("characters", 3e-3, 5), ("characters", 1e-2, 4)),
+        ("characters-in-steps", 1e-2, 9),
+    ):
+        found = {"rate": rate, "right": {"validation": {"sum": [n, 10]}}}
+        (tmp_path / f"made-single-{model}-0-{rate:g}-validation.json").write_text(json.dumps(found))
+    assert script.chosen_rate(tmp_path, "characters") == 1e-3
+    assert script.chosen_rate(tmp_path, "characters-in-steps") == 1e-2
 
 
 def test_validation_answers_training_questions_that_were_not_drawn(script, file):
