@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers.layers import NumberLayers
+from adelic.integrations.transformers.layers import NumberLayers, contexts
 from adelic.integrations.transformers.outputs import output_class, selected
 from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
@@ -116,6 +116,28 @@ class EquippedModel:
         is_dict = self.config.return_dict if return_dict is None else return_dict
         result = output_class(type(outputs))(**found)
         return result if is_dict else result.to_tuple()
+
+    @torch.no_grad()
+    def number_context(
+        self, input_ids: torch.Tensor, *, number_limbs: torch.Tensor, attention_mask: torch.Tensor, **inputs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return what the head with operations reads behind each text, for `numbers.choose` and `numbers.write`.
+
+        Args:
+            input_ids: of `NumberTokenizer`, padded on either side, (batch, length).
+            number_limbs: likewise, (batch, length, 2, limbs).
+            attention_mask: likewise, (batch, length).
+            **inputs: what else it makes, and of `forward`.
+
+        Returns:
+            states (batch, hidden_size), memory (batch, n, 2 · hidden_size) and numbers (batch, n, 2, limbs).
+        """
+        outputs = self(input_ids, attention_mask=attention_mask, number_limbs=number_limbs, **inputs)  # type: ignore[operator]
+        states = outputs.number_states
+        rows, at = (torch.arange(n, device=states.device) for n in states.shape[:2])
+        ends = (at * attention_mask).argmax(dim=1)
+        is_number = (input_ids == self.numbers.settings.token_id) & (number_limbs[..., 1, :] != 0).any(dim=-1)
+        return states[rows, ends], *contexts(states, number_limbs, rows, is_number, ends)
 
     def _init_weights(self, module: torch.nn.Module) -> None:
         """Give a module its first weights, the numbers' layers their own; a file that is loaded may lack some."""

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers.layers import contexts
 from adelic.integrations.transformers.texts import NumberTokenizer
 from adelic.nn.heads.operations import WrittenNumbers
 from adelic.numbers.describe import describe
@@ -215,13 +214,7 @@ def rewrite(
 
 def _written(model: Any, number_tokenizer: NumberTokenizer, texts: list[str]) -> WrittenNumbers:
     """Return the numbers that a model says behind texts."""
-    batch = number_tokenizer(texts).to(model.device)
-    states, limbs = model(**batch).number_states, batch["number_limbs"]
-    rows, at = (torch.arange(n, device=states.device) for n in states.shape[:2])
-    ends = (at * batch["attention_mask"]).argmax(dim=1)  # whatever side is padded
-    is_number = (batch["input_ids"] == number_tokenizer.token_id) & (limbs[..., 1, :] != 0).any(dim=-1)
-    memory, numbers = contexts(states, limbs, rows, is_number, ends)
-    written: WrittenNumbers = model.numbers.write(states[rows, ends], memory, numbers)
+    written: WrittenNumbers = model.numbers.write(*model.number_context(**number_tokenizer(texts).to(model.device)))
     return written
 
 
