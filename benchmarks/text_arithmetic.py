@@ -13,7 +13,7 @@ right one: 0.5 is 1/2. The models whose numbers are one token write "True" and "
 
 With `--validation` training questions that were not drawn are answered instead of test questions. By that the learning
 rate of each model is chosen before the first test: of RATES, the same three for all, the one with the most right
-answers of seed 0 after a quarter of the seconds.
+answers of seed 0 after a sixth of the seconds.
 """
 
 import argparse

@@ -35,6 +35,8 @@ OPERATIONS = (
     *("divides", "min", "max", "<", "<=", "==", "!="),
 )
 """What `operations` and the table may do with two numbers."""
+CONSTANTS = (2,)
+"""What they may choose though no text has it: "Is 12 even?" """
 TRUTH = {"True": "1", "False": "0"}
 """How models whose numbers are one token write words."""
 _BATCH = 256  # questions that are answered at a time
@@ -171,10 +173,10 @@ class Equipped(torch.nn.Module):
 class Operations(Equipped):
     """The Llama with `OperationHead`, which chooses numbers and an exact operation."""
 
-    told = f"where numbers are, and {len(OPERATIONS)} operations"
+    told = f"where numbers are, and {len(OPERATIONS)} operations, the constant 2"
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__(rows, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS)
+        super().__init__(rows, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS, constants=CONSTANTS)
 
 
 class Rewrite(Equipped):
@@ -183,11 +185,13 @@ class Rewrite(Equipped):
     Questions that are no expression are learned and answered as those of `Operations`.
     """
 
-    told = f"where numbers are, {len(OPERATIONS)} operations, the steps of expressions; a token sees 4"
+    told = f"where numbers are, {len(OPERATIONS)} operations, the constant 2, the steps of expressions; a token sees 4"
 
     def __init__(self, rows: Sequence[Row]) -> None:
         rng = np.random.default_rng(torch.initial_seed())
-        super().__init__(rows, window=4, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS)
+        super().__init__(
+            rows, window=4, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS, constants=CONSTANTS
+        )
         plain, self.examples = self.examples, []
         for example, (question, answer) in zip(plain, rows, strict=True):
             steps = steps_of(question, rng)
@@ -252,7 +256,7 @@ def as_steps(question: str, answer: str | None = None) -> Row:
 class OperationsInSteps(Taught, Operations):
     """`Operations` with the steps of expressions, one after the other."""
 
-    told = f"where numbers are, {len(OPERATIONS)} operations, the steps of expressions"
+    told = f"where numbers are, {len(OPERATIONS)} operations, the constant 2, the steps of expressions"
 
 
 class AdelicHead(Equipped):

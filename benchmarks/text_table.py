@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
-from text_models import OPERATIONS, TRUTH, Row, Written, words_and_numbers
+from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, words_and_numbers
 
 from adelic.nn.heads.exact import BINARY
 from adelic.nn.heads.operations import derivation_text
@@ -22,11 +22,23 @@ WHOLE = ("gcd", "lcm", "%", "//", "divides")
 
 
 class Template(NamedTuple):
-    """A derivation without its numbers: an operation on two of them by place, a copy, or an answer as it stands."""
+    """A derivation without its numbers: an operation on two of them by place, a copy, or an answer as it stands.
+
+    Places from 0 on are those of the question's numbers, negative ones those of constants.
+    """
 
     operation: str
     left: int = 0
     right: int = 0
+
+
+def placed(numbers: Sequence[Fraction]) -> dict[int, Fraction]:
+    """Return the numbers of a question and the constants, by place.
+
+    >>> placed([Fraction(7)])
+    {0: Fraction(7, 1), -1: Fraction(2, 1)}
+    """
+    return dict(enumerate(numbers)) | {-1 - k: Fraction(constant) for k, constant in enumerate(CONSTANTS)}
 
 
 def result(name: str, a: Fraction, b: Fraction) -> Fraction | int | None:
@@ -50,9 +62,11 @@ def derivations(numbers: Sequence[Fraction]) -> Iterator[tuple[Template, Fractio
     >>> [value for template, value in derivations([Fraction(6), Fraction(4)]) if template == ("gcd", 0, 1)]
     [2]
     """
-    yield from ((Template("copy", place), number) for place, number in enumerate(numbers))
-    for (i, a), (j, b) in permutations(enumerate(numbers), 2):
-        yield from ((Template(name, i, j), result(name, a, b)) for name in OPERATIONS)
+    places = placed(numbers)
+    yield from ((Template("copy", place), number) for place, number in places.items())
+    for (i, a), (j, b) in permutations(places.items(), 2):
+        if i >= 0 or j >= 0:
+            yield from ((Template(name, i, j), result(name, a, b)) for name in OPERATIONS)
 
 
 def parted(text: str) -> tuple[str, list[Fraction]]:
@@ -69,7 +83,7 @@ def parted(text: str) -> tuple[str, list[Fraction]]:
 class Table:
     """For each wording, the template that explains most of its training answers; naive Bayes for other wordings."""
 
-    told = f"where numbers are, and {len(OPERATIONS)} operations"
+    told = f"where numbers are, and {len(OPERATIONS)} operations, the constant 2"
 
     def __init__(self, rows: Sequence[Row]) -> None:
         counts: dict[str, Counter[Template]] = defaultdict(Counter)
@@ -110,7 +124,8 @@ def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str |
     """
     if template.operation != "copy" and template.operation not in OPERATIONS:
         return template.operation, None
-    chosen = [numbers[at] for at in (template.left, template.right) if at < len(numbers)]
+    places = placed(numbers)
+    chosen = [places[at] for at in (template.left, template.right) if at in places]
     if template.operation == "copy":
         return (str(chosen[0]), derivation_text("copy", chosen[:1])) if chosen else ("", None)
     value = result(template.operation, *chosen) if len(chosen) == 2 else None
