@@ -2,6 +2,7 @@
 
     python benchmarks/text_arithmetic.py run --model characters --modules single --seconds 120 --seed 0
     python benchmarks/text_arithmetic.py table --modules single --seed 0
+    python benchmarks/text_arithmetic.py table --model table-in-steps --modules multi --seed 0
     python benchmarks/text_arithmetic.py tables                 # Markdown, and docs/transformers/text-arithmetic.svg
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
@@ -37,6 +38,7 @@ from matplotlib.figure import Figure
 from text_models import TRUTH, AdelicHead, Operations, OperationsInSteps, Rewrite, Row
 from text_rivals import Abacus, Characters, CharactersInSteps, FoNE, XVal
 from text_table import Table as TemplateTable
+from text_table import TableInSteps
 
 from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
 from adelic.benchmark.table import Table
@@ -55,6 +57,8 @@ MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "characters-in-steps": CharactersInSteps,
 }
 """By name: what makes a model of training questions."""
+TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "table-in-steps": TableInSteps}
+"""Likewise, without a network."""
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = common.RESULTS / "text_arithmetic"
 PICTURE = ROOT / "docs" / "transformers" / "text-arithmetic.svg"
@@ -90,7 +94,8 @@ def main() -> None:
             command.add_argument("--rate", type=float, help="greatest learning rate (default: the one chosen)")
             command.add_argument("--validation", action="store_true", help="answer training questions not drawn")
         else:
-            command.set_defaults(model="table", seconds=0.0, rate=0.0, validation=False)
+            command.add_argument("--model", choices=TABLES, default="table")
+            command.set_defaults(seconds=0.0, rate=0.0, validation=False)
         command.add_argument("--modules", default="single", help="single, multi, all, or names with commas")
         command.add_argument("--questions", type=Path, default=QUESTIONS, help="a Parquet file")
         command.add_argument("--train", type=int, default=20_000, help="training questions (default: %(default)s)")
@@ -217,8 +222,8 @@ def trained(
     given: argparse.Namespace, rate: float, train: Sequence[Row], tests: Tests, clock: Clock
 ) -> tuple[Any, int, list[dict[str, Any]]]:
     """Return a model that was trained until the clock has the seconds, its steps, and its curve."""
-    if given.model == "table":
-        return TemplateTable(train), 0, []
+    if given.model in TABLES:
+        return TABLES[given.model](train), 0, []
     model = MODELS[given.model](train)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     part = {key: rows[:OF_A_CURVE] for key, rows in tests.items()}
@@ -313,7 +318,7 @@ def share(right: Mapping[str, Mapping[str, Sequence[int]]], *regimes: str) -> fl
 def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of all results: for each set of questions one a regime, and one of what the models have."""
     groups: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    order = ["operations", "table", *MODELS]
+    order = ["operations", *TABLES, *MODELS]
     for result in sorted(results, key=lambda one: (order.index(one["model"]), one["seed"])):
         if REGIMES[0] in result["right"] or REGIMES[1] in result["right"]:
             groups[result["questions"], result["modules"]][result["model"]].append(result)
@@ -383,7 +388,7 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
                         points[k].append((point["seconds"], 100 * share(point["right"], regime)))
                 means = [np.mean(points[k], axis=0) for k in sorted(points)]
                 k = names.index(name) if name in names else len(names)
-                look = {"color": GREY if name == "table" else COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % 2]}
+                look = {"color": GREY if name in TABLES else COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % 2]}
                 axes.plot(*zip(*means, strict=True), marker="osD^vPX*"[k % 8], label=name, markersize=5, **look)
             axes.set_title(title, fontsize=9, loc="left")
             axes.set_xlabel("CPU seconds")

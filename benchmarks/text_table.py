@@ -1,19 +1,22 @@
 """What questions in words give away without a network: the most frequent derivation for these words.
 
-It reads what the network with operations reads: the words, the numbers in order, the operations. What an operation is
-for is not told.
+The tables read what the networks with operations read: the words, the numbers in order, the operations. What an
+operation is for is not told.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import NamedTuple
 
+import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
-from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, words_and_numbers
+from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, steps_of, words_and_numbers
 
+from adelic.integrations.transformers import find_numbers
+from adelic.integrations.transformers.scratchpads import in_place
 from adelic.nn.heads.exact import BINARY
 from adelic.nn.heads.operations import derivation_text
 
@@ -113,6 +116,68 @@ class Table:
         guessed = self.bayes.predict(self.vectorizer.transform(unknown)) if unknown else []
         best = self.best | {words: self.templates[k] for words, k in zip(unknown, guessed, strict=True)}
         return [applied(best[words], numbers) for words, numbers in read]
+
+
+class TableInSteps:
+    """For an operation between two neighbouring numbers, how often it is the next step, by the words around them.
+
+    Learned from what `Rewrite` learns: the result of a step, not which numbers it is of. Told is that these are
+    neighbours. Questions that are no expression have no answer.
+    """
+
+    told = f"where numbers are, {len(OPERATIONS)} operations on neighbours, the steps of expressions"
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        rng = np.random.default_rng(0)
+        tried: Counter[tuple[Around, str]] = Counter()
+        right: Counter[tuple[Around, str]] = Counter()
+        for question, answer in rows:
+            steps = steps_of(question, rng)
+            if steps and steps[-1]["completion"].strip() == answer:
+                for step in steps[:-1]:
+                    wanted = Fraction(step["completion"].strip())
+                    for around, a, b in neighbours(step["prompt"]):
+                        tried.update((around, name) for name in OPERATIONS)
+                        right.update((around, name) for name in OPERATIONS if result(name, a, b) == wanted)
+        self.share = {key: n / tried[key] for key, n in right.items()}
+
+    def write(self, questions: Sequence[str]) -> Written:
+        """Return the answers to questions, and the derivation of each step."""
+        steps = [steps_of(question) for question in questions]
+        return [self._computed(one[0]["prompt"]) if one else ("", None) for one in steps]
+
+    def _computed(self, text: str) -> tuple[str, str | None]:
+        said = []
+        while len(found := find_numbers(text)) > 1:
+            pairs = [
+                (self.share.get((around, name), 0.0), -k, name, a, b)
+                for k, (around, a, b) in enumerate(neighbours(text))
+                for name in OPERATIONS
+            ]
+            _, k, name, a, b = max(pairs)
+            value = result(name, a, b)
+            if value is None:
+                return "", "; ".join(said)
+            said.append(derivation_text(name, [a, b]))
+            text = in_place(text, found[-k].start, found[1 - k].end, str(value))
+        return str(found[0].value), "; ".join(said)
+
+
+Around = tuple[str, ...]
+"""The words between two numbers, and one on either side."""
+
+
+def neighbours(text: str) -> Iterator[tuple[Around, Fraction, Fraction]]:
+    """Yield the words around each number and the next one, and the two.
+
+    >>> [around for around, _, _ in neighbours("2 * ( 3 - 4 ) =")]
+    [('', '*', '(', '-'), ('(', '-', ')')]
+    """
+    parts = [("", None), *words_and_numbers(text), ("", None)]
+    words = [word if value is None else "#" for word, value in parts]
+    numbers = [(k, value) for k, (_, value) in enumerate(parts) if value is not None]
+    for (i, a), (j, b) in pairwise(numbers):
+        yield (words[i - 1], *words[i + 1 : j], words[j + 1]), a, b
 
 
 def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str | None]:

@@ -67,7 +67,7 @@ def asked(file, model, **options):
     return argparse.Namespace(**given | {"questions": file, "validation": False, "folder": folder} | options)
 
 
-@pytest.mark.parametrize("model", [*MODELS, *IN_STEPS, "table"])
+@pytest.mark.parametrize("model", [*MODELS, *IN_STEPS, "table", "table-in-steps"])
 def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypatch):
     monkeypatch.setattr(script, "SHARES", (1 / 2,))
     given = asked(file, model)
@@ -84,8 +84,8 @@ def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypa
     assert counted == found["right"]
     assert set(counted) == {"interpolate", "extrapolate"}
     assert found["train"] == 160
-    assert (found["parameters"] > 0) == (found["steps"] > 0) == (model != "table")
-    assert model == "table" or found["seconds"] >= 0.3
+    assert (found["parameters"] > 0) == (found["steps"] > 0) == (model not in script.TABLES)
+    assert model in script.TABLES or found["seconds"] >= 0.3
     written = (given.folder / f"made-all-{model}-0.json").read_bytes()
     script.run(given)  # is there
     assert (given.folder / f"made-all-{model}-0.json").read_bytes() == written
@@ -121,6 +121,16 @@ def test_a_model_learns_to_rewrite(script, file):
     assert right == {"interpolate": {"made__terms": [12, 12]}, "extrapolate": {"made__terms": [6, 6]}}
     derived = pq.read_table(given.folder / "made-made__terms-rewrite-0.parquet")["derivation"].to_pylist()
     assert all(text.count(" − ") == 2 for text in derived)
+
+
+def test_the_table_in_steps_knows_what_is_next_by_the_words_around(script, template, file):
+    pool, tests = script.read(file, "made__terms")
+    table = template.TableInSteps(pool["made__terms"])
+    for rows in tests.values():
+        written = table.write([question for question, _ in rows])
+        assert [text for text, _ in written] == [answer for _, answer in rows]
+        assert all(derivation.count(" − ") == 2 for _, derivation in written)
+    assert table.write(["Who?", "Calculate 5 - (7 - 3)."]) == [("", None), ("1", "7 − 3; 5 − 4")]
 
 
 def test_steps_are_taught_where_they_give_the_answer(script):

@@ -206,7 +206,7 @@ def rewrite(
             between = [spans[at] for at in chosen if at is not None and at < len(spans)]
             if between:  # none of constants alone
                 start, end = min(between)[0], max(between)[1]
-                current[row] = _in_place(current[row], start, end, str(value))
+                current[row] = in_place(current[row], start, end, str(value))
                 steps[row].append((said, current[row]))
                 going.append(row)
     return [Rewriting(*both) for both in zip(numbers, steps, strict=True)]
@@ -218,12 +218,12 @@ def _written(model: Any, number_tokenizer: NumberTokenizer, texts: list[str]) ->
     return written
 
 
-def _in_place(text: str, start: int, end: int, number: str) -> str:
+def in_place(text: str, start: int, end: int, number: str) -> str:
     """Return a text with a number in place of text[start:end] and of brackets around it, unless it needs them.
 
-    >>> _in_place("( 2 * ( ( 1 - 3 ) ) ) ** 2 =", 10, 15, "-2"), _in_place("( 1 - 3 ) ** 2 =", 2, 7, "-2")
+    >>> in_place("( 2 * ( ( 1 - 3 ) ) ) ** 2 =", 10, 15, "-2"), in_place("( 1 - 3 ) ** 2 =", 2, 7, "-2")
     ('( 2 * -2 ) ** 2 =', '( -2 ) ** 2 =')
-    >>> _in_place("( -2 ) ** 2 =", 2, 11, "4")
+    >>> in_place("( -2 ) ** 2 =", 2, 11, "4")
     '4 ='
     """
     before, after = text[:start], text[end:]
