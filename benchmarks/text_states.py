@@ -188,7 +188,8 @@ def _whole(function: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
 
 
 def _power(a: Any, b: Any) -> Any:
-    return a**b if isinstance(b, int) and abs(b) <= 64 and (a or b >= 0) else None
+    """Return a power with a small exponent, None elsewhere: a negative exponent of an int would make a float."""
+    return Fraction(a) ** b if isinstance(b, int) and abs(b) <= 64 and (a or b >= 0) else None
 
 
 UNARY: dict[str, Callable[[Fraction], Any]] = {

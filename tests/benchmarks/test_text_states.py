@@ -16,6 +16,7 @@ SCRIPT = "text_states"
         ("12 and 18", "36", "further", "lcm"),
         ("17 and 5", "2", "further", "%"),
         ("2 to 10", "1024", "further", "**"),
+        ("10 to -3", "0.001", "further", "**"),
         ("3/4", "-0.75", "further", "negate"),
         ("3/4", "4", "further", "denominator"),
         ("5 in halves", "5/2", "constants", None),
