@@ -1,9 +1,12 @@
 """Which answers can be stated: small cases, and what the committed file says of modules whose operation is known."""
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPT = "text_states"
 
 
@@ -61,3 +64,14 @@ def test_what_is_misread(script):
     assert script.evaluate("What is 2*(3 - 1/2)?") == 5
     assert script.evaluate("nothing") is None
     assert script.as_read("(8)/2/4") == Fraction(16)
+
+
+def test_the_committed_file():
+    found = json.loads((BENCHMARKS / "results" / "text_states.json").read_text(encoding="utf-8"))
+    sets = found["sets"]
+    for name in ("train/arithmetic__add_or_sub", "extrapolate/arithmetic__mul_big", "interpolate/arithmetic__div"):
+        shares = sets[f"mathematics_dataset/{name}"]["states"]["shares"]
+        assert shares["copy"] + shares["basic"] == 1
+    assert sets["mathematics_dataset/interpolate/numbers__gcd"]["states"]["operations"]["gcd"] == 1
+    assert not found["commit"].endswith("+")
+    assert not any("joined_wrongly" in entry["misread"] for entry in sets.values())
