@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError
 from adelic.nn import OperationHead, exact_numbers, fractions_of
 from adelic.nn.heads.derivations import derivation_text
-from adelic.nn.heads.exact import BINARY, MOST_BITS, PRIMES, UNARY
+from adelic.nn.heads.exact import BINARY, LARGEST_BITS, MOST_BITS, PRIMES, UNARY
 from adelic.nn.heads.operations import MOST_NUMBERS
 
 ALL = (*BINARY, *UNARY)
@@ -135,6 +135,33 @@ def test_many_rows_of_different_lengths_are_those_rows_alone():
         assert written.values[0] == together.values[row]
         assert written.derivations[0] == together.derivations[row]
         assert written.probabilities[0] == pytest.approx(together.probabilities[row], rel=1e-4)
+
+
+def test_what_residues_do_not_decide_is_computed_with_one_list_of_fractions(monkeypatch):
+    calls = []
+    monkeypatch.setattr("adelic.nn.heads.operations.fractions_of", lambda n: calls.append(len(n)) or fractions_of(n))
+    rows = [[10**20 * i + i, 10**30 + i, -(7**40), 3 * 10**19 + i, 6] for i in range(1, 5)]
+    names = ("gcd", "lcm", "%", "//", "divides")
+    head = OperationHead(DIM, operations=names)
+    calls.clear()
+    targets = [math.gcd(*rows[0][:2]), rows[1][1] % rows[1][0], -(7**40) // rows[2][3], 0]
+    found = head.is_right(
+        head(torch.zeros(4, DIM), torch.zeros(4, 5, DIM), exact_numbers(rows)), exact_numbers(targets)
+    )
+    assert calls == [4, 4]  # of the numbers and of the targets, not of each pair
+    for row, target, mine in zip(rows, targets, found[:, 5:].reshape(4, -1, 5, 5).tolist(), strict=True):
+        for o, name in enumerate(names):
+            for i in range(5):
+                for j in range(5):
+                    value = None if i == j else by_fractions(name, Fraction(row[i]), Fraction(row[j]))
+                    assert mine[o][i][j] == (value == target), (name, row[i], row[j])
+
+
+def test_operations_on_numbers_of_too_many_digits_are_no_derivations():
+    head, half = OperationHead(DIM, operations=("*",)), LARGEST_BITS // 2
+    for bits, expected in ((half - 64, 1), (half + 128, 0)):
+        prediction = head(torch.zeros(1, DIM), torch.zeros(1, 2, DIM), exact_numbers([[1 << half - 64, 1 << bits]]))
+        assert head.loss(prediction, exact_numbers([1 << half - 64 + bits]))[1] == expected
 
 
 def test_the_loss_is_minus_log_of_the_probability_of_all_derivations():

@@ -25,6 +25,10 @@ PRIMES = (1073741789, 1073741783)
 MOST_BITS = 1 << 14
 """A power that may have more binary digits in its numerator or denominator is not computed."""
 
+LARGEST_BITS = 1 << 18
+"""An operation on two numbers that have more binary digits together is not defined: else a model that goes on writing
+products would double their length with each."""
+
 _LIMB = 32
 _SMALL = 62
 """Integers below 2^62 are computed with in int64."""
@@ -325,18 +329,20 @@ BINARY: dict[str, Operation] = {
     "*": Operation("{a} × {b}", lambda a, b: a * b, _field(lambda a, b: a.residues * b.residues, torch.mul)),
     "/": Operation("{a} ÷ {b}", lambda a, b: a / b, _quotient, lambda a, b: ~b.is_zero),
     "distance": Operation("|{a} − {b}|", lambda a, b: abs(a - b), _distance),
-    "gcd": Operation("gcd({a}, {b})", lambda a, b: math.gcd(int(a), int(b)), _integers(torch.gcd), _both_whole),
-    "lcm": Operation("lcm({a}, {b})", lambda a, b: math.lcm(int(a), int(b)), _lcm, _both_whole),
+    "gcd": Operation(
+        "gcd({a}, {b})", lambda a, b: math.gcd(a.numerator, b.numerator), _integers(torch.gcd), _both_whole
+    ),
+    "lcm": Operation("lcm({a}, {b})", lambda a, b: math.lcm(a.numerator, b.numerator), _lcm, _both_whole),
     "lcd": Operation("lcd({a}, {b})", lambda a, b: math.lcm(a.denominator, b.denominator), _lcd),
     "%": Operation(
         "{a} mod {b}",
-        lambda a, b: a % b,
+        lambda a, b: a.numerator % b.numerator,
         _integers(lambda x, y: torch.remainder(x, _nonzero(y))),
         lambda a, b: _both_whole(a, b) & ~b.is_zero,
     ),
     "//": Operation(
         "⌊{a} ÷ {b}⌋",
-        lambda a, b: a // b,
+        lambda a, b: a.numerator // b.numerator,
         _integers(lambda x, y: torch.div(x, _nonzero(y), rounding_mode="floor")),
         lambda a, b: _both_whole(a, b) & ~b.is_zero,
     ),
@@ -349,7 +355,7 @@ BINARY: dict[str, Operation] = {
     "!=": Operation("{a} ≠ {b}", lambda a, b: int(a != b), _truth(lambda sign: sign != 0)),
     "divides": Operation(
         "{a} divides {b}",
-        lambda a, b: int(b % a == 0),
+        lambda a, b: int(b.numerator % a.numerator == 0),
         _integers(lambda x, y: (torch.remainder(y, _nonzero(x)) == 0).long()),
         lambda a, b: _both_whole(a, b) & ~a.is_zero,
     ),
@@ -379,9 +385,13 @@ def check_operations(names: Any) -> tuple[str, ...]:
 
 
 def matches(
-    operation: Operation, operands: Sequence[Operands], target: Operands, defined: torch.Tensor, exact: Sequence[Any]
+    operation: Operation,
+    operands: Sequence[Operands],
+    target: Operands,
+    defined: torch.Tensor,
+    exact: Callable[[], tuple[Any, Any]],
 ) -> torch.Tensor:
-    """Return where an operation gives the target, bool (*), the shape that operands and target have in common.
+    """Return where an operation gives the target, bool (k, n) or (k, n, n), the shape of operands and target together.
 
     A result that differs from the target by a multiple of both primes, and in the real place by less than 1 in 10,000,
     is taken for it: that is so by chance once in 2^60. (What is written is computed with fractions.)
@@ -390,8 +400,8 @@ def matches(
         operation: which.
         operands: one or two, as it takes.
         target: what it should give.
-        defined: where there are operands for which it is defined, bool (*).
-        exact: the operands and the target as limbs (*, 2, limbs), for what residues do not decide.
+        defined: where there are operands for which it is defined, bool, of that shape.
+        exact: returns the numbers (k, n) and the targets (k,) as fractions, for what residues do not decide.
     """
     found = operation.results(*operands)
     size = target.real.abs()
@@ -401,13 +411,9 @@ def matches(
     is_equal = is_equal & defined
     undecided = defined & ~(found.is_known & target.is_known)
     if bool(undecided.any()):
-        is_equal = is_equal & ~undecided
-        for at in undecided.nonzero().tolist():
-            *numbers, wanted = (fractions_of(_entry(values, at)).item() for values in exact)
-            is_equal[tuple(at)] = operation.exact(*numbers) == wanted
+        at = undecided.nonzero(as_tuple=True)
+        rows, *places = (indices.cpu().numpy() for indices in at)
+        numbers, wanted = exact()
+        results = np.frompyfunc(operation.exact, len(places), 1)(*(numbers[rows, i] for i in places))
+        is_equal[at] = torch.from_numpy((results == wanted[rows]).astype(bool)).to(is_equal.device)
     return is_equal
-
-
-def _entry(values: torch.Tensor, at: Sequence[int]) -> torch.Tensor:
-    """Return an entry (2, limbs) of values (*, 2, limbs), whose axes may have the length 1 instead of the whole one."""
-    return values[tuple(i if n > 1 else 0 for i, n in zip(at, values.shape[:-2], strict=True))]

@@ -1,5 +1,6 @@
 """A head that writes a number by choosing numbers of the context and an exact operation on them."""
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.heads.derivations import derivation_text, exact_value, operation
 from adelic.nn.heads.exact import (
     BINARY,
+    LARGEST_BITS,
     UNARY,
     Operands,
     check_operations,
@@ -84,7 +86,8 @@ class OperationHead(Fingerprinted):
     is −log of the probability of all derivations whose exact result is the answer.
 
     A derivation is a number as it is, an operation on one, or an operation on an ordered pair: two numbers of the text,
-    or one and a constant. (A number with itself would give 0 and 1 to every question.) All have one softmax;
+    or one and a constant, of at most `exact.LARGEST_BITS` binary digits together. (A number with itself would give 0
+    and 1 to every question.) All have one softmax;
     with h the state and m the memory of a number, projected to `key_features` numbers, the logit of an operation o on
     numbers i and j is base_o(h) + left(h, o)·m_i + right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the
     last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther.
@@ -265,18 +268,15 @@ class OperationHead(Fingerprinted):
         >>> head.is_right(prediction, exact_numbers([2])).nonzero()[:, 1].tolist()  # copy 2, 12 / 6
         [2, 13]
         """
-        n_limbs = max(prediction.numbers.shape[-1], targets.shape[-1])
-        numbers, wanted = padded(prediction.numbers, n_limbs), padded(targets, n_limbs)
-        operands, target = Operands(numbers), Operands(wanted)
+        exact = functools.cache(lambda: (fractions_of(prediction.numbers), fractions_of(targets)))
+        operands, target = Operands(prediction.numbers), Operands(targets)
         left, right, single = operands.along(-1), operands.along(-2), target.along(-1)
         pair, found = single.along(-1), []
         for name in self.unary:
-            exact = [numbers, wanted[:, None]]
             defined = operands.exists & single.exists
             found.append(matches(operation(name), [operands], single, defined, exact))
         for name in self.binary:
             defined = self._defined_pairs(name, left, right) & pair.exists
-            exact = [numbers[:, :, None], numbers[:, None], wanted[:, None, None]]
             found.append(matches(operation(name), [left, right], pair, defined, exact))
         return torch.cat([part.flatten(1) for part in found], dim=1)
 
@@ -389,7 +389,7 @@ class OperationHead(Fingerprinted):
         return torch.cat([part.flatten(1) for part in found], dim=1)
 
     def _defined_pairs(self, name: str, left: Operands, right: Operands) -> torch.Tensor:
-        exists, n = left.exists & right.exists, right.exists.shape[-1]
+        exists, n = left.exists & right.exists & (left.bits + right.bits <= LARGEST_BITS), right.exists.shape[-1]
         places = torch.arange(n, device=exists.device)
         is_constant = places >= n - len(self.constants)
         exists = exists & (places != places[:, None]) & ~(is_constant & is_constant[:, None])
