@@ -255,6 +255,10 @@ def test_what_cannot_be_equipped(equipped, word_tokenizer, tiny_model):
     hooked.forward = hooked.forward
     with pytest.raises(ConfigurationError, match="was replaced, as device_map"):
         equip(hooked, plain, SPACE)
+    with torch.device("meta"):
+        empty = tiny_model("BertModel", len(plain))
+    with pytest.raises(ConfigurationError, match="is on the device meta; equip it when it has weights"):
+        equip(empty, plain, SPACE)
     bert = tiny_model("BertModel", len(plain))
     for options, message in (
         ({"features": "fourier"}, "features='fourier'"),

@@ -93,6 +93,8 @@ def equip(
         raise ConfigurationError(
             f"the forward of this {type(model).__name__} was replaced, as device_map and compilers do; equip it before"
         )
+    if model.device.type == "meta":
+        raise ConfigurationError(f"this {type(model).__name__} is on the device meta; equip it when it has weights")
     settings = NumberSettings(  # before anything is changed
         space=space,
         token_id=0,

@@ -14,7 +14,7 @@ import torch
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.texts import NumberTokenizer
 from adelic.nn.heads.operations import WrittenNumbers
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, number_text
 from adelic.numbers.rationals import read
 
 MAX_OPERATIONS = 200
@@ -206,7 +206,7 @@ def rewrite(
             between = [spans[at] for at in chosen if at is not None and at < len(spans)]
             if between:  # none of constants alone
                 start, end = min(between)[0], max(between)[1]
-                current[row] = in_place(current[row], start, end, str(value))
+                current[row] = in_place(current[row], start, end, number_text(value))
                 steps[row].append((said, current[row]))
                 going.append(row)
     return [Rewriting(*both) for both in zip(numbers, steps, strict=True)]

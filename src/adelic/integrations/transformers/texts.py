@@ -14,7 +14,7 @@ from adelic.integrations.transformers.layers import unknown_numbers
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, check_tokenizer, noted_settings
 from adelic.nn import adelic_targets, exact_numbers
 from adelic.numbers import AdeleSpace
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, number_text
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerBase
@@ -192,7 +192,7 @@ class NumberTokenizer:
         for ids, row in zip(torch.as_tensor(token_ids).tolist(), numbers, strict=True):
             values = [value for token, value in zip(ids, row, strict=True) if token == self.token_id]
             first, *rest = self.tokenizer.decode(ids, **{"skip_special_tokens": True} | options).split(NUMBER_TOKEN)
-            shown = [NUMBER_TOKEN if value is None else str(value) for value in values]
+            shown = [NUMBER_TOKEN if value is None else number_text(Fraction(value)) for value in values]
             texts.append(first + "".join(number + part for number, part in zip(shown, rest, strict=True)))
         return texts
 

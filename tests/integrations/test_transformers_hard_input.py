@@ -1,0 +1,166 @@
+"""Models with operations on what may break them: long numbers, no numbers, no answers, half precision, `Trainer`."""
+
+import random
+
+import pytest
+
+pytest.importorskip("transformers")
+
+import torch
+import transformers
+
+from adelic.integrations.transformers import NumberCollator, from_pretrained, rewrite
+from adelic.nn.heads.exact import BINARY, LARGEST_BITS, PRIMES, UNARY
+from adelic.numbers.describe import number_text
+
+ALL = (*BINARY, *UNARY)
+P, Q = PRIMES
+A, B = (random.Random(seed).randrange(10**4999, 10**5000) for seed in (0, 1))
+
+
+def numbers_alone(model):
+    """Return a logits processor that leaves the number token."""
+
+    def keep(input_ids, scores):
+        kept = torch.full_like(scores, -torch.inf)
+        kept[:, model.numbers.settings.token_id] = 0
+        return kept
+
+    return [keep]
+
+
+def bias(model, name):
+    """Make a model choose an operation."""
+    head = model.numbers.operations
+    head.base.bias.data[:] = -99.0
+    head.base.bias.data[[*head.unary, *head.binary].index(name)] = 99.0
+
+
+def test_ten_thousand_digits_are_written_printed_and_put_in_place(equipped):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=("*",))
+    bias(model, "*")
+    prompt = f"{number_text(A)} * {number_text(B)} ="
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": prompt, "completion": f" {number_text(A * B)}"}])
+    assert model(**batch).number_derivable == 1
+    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": numbers_alone(model)}
+    written = model.generate(**tokenizer(prompt), **options)
+    assert written.numbers[0, -1] == A * B
+    assert "(5000 digits) × " in written.derivations[0, -1]
+    assert number_text(A * B) in tokenizer.decode(written.sequences, written.numbers)[0]  # str() stops at 4,300 digits
+    assert number_text(A * B) in rewrite(model, tokenizer, prompt, max_steps=1)[0].steps[0][1]
+
+
+def test_a_model_that_goes_on_multiplying_stays_within_a_bound(equipped, monkeypatch):
+    monkeypatch.setattr("adelic.nn.heads.operations.LARGEST_BITS", 2000)
+    model, tokenizer = equipped("LlamaForCausalLM", operations=("*",))
+    choose = model.numbers.choose
+
+    def last_two(*given):
+        prediction = choose(*given)
+        n = prediction.numbers.shape[1]
+        logs = prediction.log_probabilities.clone()
+        logs[:, n + n * (n - 2) + n - 1] += 99.0
+        return prediction._replace(log_probabilities=logs)
+
+    monkeypatch.setattr(model.numbers, "choose", last_two)
+    options = {"max_new_tokens": 25, "do_sample": False, "logits_processor": numbers_alone(model)}
+    sizes = [
+        number.numerator.bit_length() for number in model.generate(**tokenizer("997 * 991"), **options).numbers[0, 3:]
+    ]
+    assert sizes[5] > 100
+    assert 1000 < max(sizes) <= 2000 < LARGEST_BITS
+
+
+@pytest.mark.parametrize(
+    ("prompt", "completion", "derivable"),
+    [
+        ("7 / 0 =", " 0", 1),
+        ("0 / 0 % 0 =", " 1/0", None),  # 1/0 is no number, but 1 and 0 are
+        (f"1/{P} + 1/{P} =", f" 2/{P}", 1),
+        (f"1/{P} / 1/{Q} =", f" {Q}/{P}", 1),
+        (f"{P * Q} + 3 =", " 4", 0),  # 4 - 3 is 0 modulo both primes less one
+        (f"{P * Q} + 3 =", f" {P * Q - 3}", 1),
+        ("1e999 + 1e-999 =", " 7", 0),
+        ("9223372036854775808 // -1 =", " -9223372036854775808", 1),
+        ("2 ** -99999999999999999999 =", " 5", 0),
+        ("[NUM] + [NUM] =", " [NUM]", None),
+        ("[NUM] + 5 =", " 5", 1),
+        ("and =", " 5", 0),
+        ("5 + 7 =", " and", None),
+    ],
+)
+def test_strange_numbers_give_finite_losses_and_gradients(equipped, prompt, completion, derivable):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=ALL)
+    outputs = model(**NumberCollator(tokenizer, "causal")([{"prompt": prompt, "completion": completion}]))
+    assert derivable is None or outputs.number_derivable == derivable
+    outputs.loss.backward()
+    assert outputs.loss.isfinite()
+    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
+    options = {"max_new_tokens": 3, "do_sample": False, "logits_processor": numbers_alone(model)}
+    written = model.generate(**tokenizer([prompt, "is"]), **options)
+    assert len(tokenizer.decode(written.sequences, written.numbers)) == 2
+
+
+def test_an_empty_completion_beside_others_changes_no_number_loss(equipped):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=ALL)
+    collator, right = NumberCollator(tokenizer, "causal"), {"prompt": "7 + 3 =", "completion": " 10"}
+    with pytest.warns(UserWarning, match="nothing is learned of the prompt '7 \\+ 3 ='"):
+        both = model(**collator([{"prompt": "7 + 3 =", "completion": ""}, right]))
+    assert both.number_loss.item() == pytest.approx(model(**collator([right])).number_loss.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["LlamaForCausalLM", "GPT2LMHeadModel"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_learns_and_writes(equipped, name, dtype):
+    model, tokenizer = equipped(name, operations=ALL)
+    model.to(dtype).train()
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": f"{10**20} + 3 =", "completion": f" {10**20 + 3}"}])
+    outputs = model(**batch)
+    outputs.loss.backward()
+    assert (outputs.number_derivable, outputs.number_loss.dtype) == (1, torch.float32)
+    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
+    bias(model, "+")
+    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": numbers_alone(model)}
+    assert model.eval().generate(**tokenizer(f"{10**20} + 3 ="), **options).numbers[0, -1] == 10**20 + 3
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad", "ignore:.*is deprecated:FutureWarning")
+def test_gradient_checkpointing_gives_the_same_gradients(equipped, use_reentrant):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=ALL)
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": "7 + 3 =", "completion": " 10"}])
+    model.train()(**batch).loss.backward()
+    plain = [None if weight.grad is None else weight.grad.clone() for weight in model.parameters()]
+    model.zero_grad()
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": use_reentrant})
+    model(**batch).loss.backward()
+    for weight, expected in zip(model.parameters(), plain, strict=True):
+        assert (weight.grad is None) == (expected is None)
+        assert expected is None or torch.allclose(weight.grad, expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"gradient_accumulation_steps": 2}, {"dataloader_num_workers": 2}])
+def test_trainer_takes_batches_of_numbers_of_all_sizes(equipped, tmp_path, options):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=("+",))
+    rng = random.Random(0)
+    pairs = [(rng.randrange(10**size), rng.randrange(10**size)) for size in (1, 5, 30, 70) * 8]
+    examples = [{"prompt": f"{a} + {b} =", "completion": f" {a + b}"} for a, b in pairs]
+    sizes = {"max_steps": 4, "per_device_train_batch_size": 2, "per_device_eval_batch_size": 5}
+    often = {"eval_strategy": "steps", "eval_steps": 2, "save_steps": 2}
+    quiet = {"report_to": [], "disable_tqdm": True, "use_cpu": True, "remove_unused_columns": False}
+    shapes = []
+    trainer = transformers.Trainer(
+        model,
+        transformers.TrainingArguments(str(tmp_path), **sizes, **often, **quiet, **options),
+        train_dataset=examples,
+        eval_dataset=examples[:12],
+        data_collator=NumberCollator(tokenizer, model.objective),
+        compute_metrics=lambda found: shapes.append(found.predictions.shape) or {},
+    )
+    trainer.train()
+    assert shapes == [(12, 5, model.config.vocab_size)] * 2
+    again = from_pretrained(tmp_path / "checkpoint-4")
+    batch = NumberCollator(tokenizer, model.objective)(examples[:4])
+    assert torch.equal(again(**batch).number_loss, model.eval()(**batch).number_loss)
+    resumed = {"resume_from_checkpoint": str(tmp_path / "checkpoint-2")}
+    assert trainer.train(**resumed).global_step == 4
