@@ -223,12 +223,13 @@ def in_place(text: str, start: int, end: int, number: str) -> str:
 
     >>> in_place("( 2 * ( ( 1 - 3 ) ) ) ** 2 =", 10, 15, "-2"), in_place("( 1 - 3 ) ** 2 =", 2, 7, "-2")
     ('( 2 * -2 ) ** 2 =', '( -2 ) ** 2 =')
-    >>> in_place("( -2 ) ** 2 =", 2, 11, "4")
-    '4 ='
+    >>> in_place("( -2 ) ** 2 =", 2, 11, "4"), in_place("5 * 2 ) / -1 =", 4, 12, "-2")
+    ('4 =', '5 * -2 =')
     """
     before, after = text[:start], text[end:]
-    if text.count(")", start, end) > text.count("(", start, end):  # the base of a power is the only number in brackets
-        before = before.rstrip().removesuffix("(")
+    is_open = before.rstrip().endswith("(")
+    if is_open and text.count(")", start, end) > text.count("(", start, end):  # around the base of a power
+        before = before.rstrip()[:-1]
     while (outer := before.rstrip()).endswith("(") and (rest := after.lstrip()).startswith(")"):
         if not _is_plain(number) and rest[1:].lstrip().startswith("**"):
             break
