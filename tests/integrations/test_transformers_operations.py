@@ -120,6 +120,7 @@ def test_saved_copied_and_pickled_it_computes_the_same(trained, tmp_path):
         assert np.array_equal(written.numbers, expected.numbers)
         assert np.array_equal(written.derivations, expected.derivations)
         assert again.numbers.settings == model.numbers.settings
+        assert again.numbers.operations.n_steps == 80
     low = from_pretrained(tmp_path, dtype=torch.bfloat16)
     assert low.numbers.operations.pair.dtype == torch.bfloat16
     assert low.generate(**batch, max_new_tokens=1, do_sample=False).numbers[:, -1].tolist() == [56, 30]

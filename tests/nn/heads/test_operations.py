@@ -15,6 +15,7 @@ from adelic.nn.heads.exact import BINARY, LARGEST_BITS, MOST_BITS, PRIMES, UNARY
 from adelic.nn.heads.operations import MOST_NUMBERS
 
 ALL = (*BINARY, *UNARY)
+NUMBERS = [Fraction(6), Fraction(4), Fraction(-3), Fraction(0), Fraction(1, 2)]
 DIM = 4
 
 small = st.fractions(min_value=-30, max_value=30, max_denominator=12)
@@ -179,6 +180,29 @@ def test_the_loss_is_minus_log_of_the_probability_of_all_derivations():
     assert all(weight.grad.isfinite().all() for weight in head.parameters() if weight.grad is not None)
 
 
+def test_right_derivations_count_alike_at_first_and_by_their_probability_later():
+    torch.manual_seed(0)
+    head = OperationHead(DIM, ("+", "*"))
+    numbers, target = exact_numbers([[2, 2, 5]]), exact_numbers([4])
+    states, memory = torch.randn(1, DIM), torch.randn(1, 3, DIM)
+    for steps in (0, 300, 1000):
+        head.n_steps.fill_(steps)
+        prediction = head(states, memory, numbers)
+        prediction.log_probabilities.retain_grad()
+        loss, _ = head.loss(prediction, target)
+        loss.backward()
+        right = head.is_right(prediction, target)[0]
+        probabilities = prediction.log_probabilities[0].exp()[right]
+        torch.testing.assert_close(loss, -probabilities.sum().log())
+        expected = torch.full((4,), 0.25) if steps == 0 else probabilities / probabilities.sum()
+        torch.testing.assert_close(prediction.log_probabilities.grad[0][right], -expected)
+    assert head.n_steps == 1001
+    head.eval()
+    head.loss(head(states, memory, numbers), target)
+    assert head.n_steps == 1001
+    assert OperationHead(DIM, ("+", "*")).load_state_dict(head.state_dict()).missing_keys == []
+
+
 def test_a_target_without_derivation_is_left_to_the_other_head():
     head = OperationHead(DIM, ("+",), free=True)
     prediction = head(torch.randn(2, DIM), torch.randn(2, 1, DIM), exact_numbers([[3], [3]]))
@@ -248,6 +272,12 @@ def test_derivations_of_one_value_are_counted_together():
 )
 def test_derivations_are_written_as_one_would(name, numbers, text):
     assert derivation_text(name, fractions_of(exact_numbers(numbers)).tolist()) == text
+
+
+def test_operations_commute_that_are_said_to():
+    for name in BINARY:
+        values = [(by_fractions(name, a, b), by_fractions(name, b, a)) for a in NUMBERS for b in NUMBERS]
+        assert all(one == other for one, other in values) == (name in COMMUTATIVE)
 
 
 def test_long_contexts_need_the_option_and_choose_among_the_last_numbers():

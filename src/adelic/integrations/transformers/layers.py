@@ -189,7 +189,8 @@ class NumberLayers(Fingerprinted):
             fresh = self._fresh()
         for name, table in fresh.named_buffers():
             module, _, key = name.rpartition(".")
-            setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))
+            if key in self.get_submodule(module)._non_persistent_buffers_set:
+                setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))
 
     def initialize(self) -> None:
         """Give the weights the values that new layers have, except those that Transformers has loaded."""

@@ -330,7 +330,10 @@ BINARY: dict[str, Operation] = {
     "/": Operation("{a} ÷ {b}", lambda a, b: a / b, _quotient, lambda a, b: ~b.is_zero),
     "distance": Operation("|{a} − {b}|", lambda a, b: abs(a - b), _distance),
     "gcd": Operation(
-        "gcd({a}, {b})", lambda a, b: math.gcd(a.numerator, b.numerator), _integers(torch.gcd), _both_whole
+        "gcd({a}, {b})",
+        lambda a, b: math.gcd(a.numerator, b.numerator),
+        _integers(torch.gcd),
+        _both_whole,
     ),
     "lcm": Operation("lcm({a}, {b})", lambda a, b: math.lcm(a.numerator, b.numerator), _lcm, _both_whole),
     "lcd": Operation("lcd({a}, {b})", lambda a, b: math.lcm(a.denominator, b.denominator), _lcd),
@@ -361,6 +364,9 @@ BINARY: dict[str, Operation] = {
     ),
 }
 """The operations on two numbers, by name."""
+
+COMMUTATIVE = frozenset({"+", "*", "distance", "gcd", "lcm", "lcd", "min", "max", "==", "!="})
+"""Those that give the same in both orders; they are written in that of the text."""
 
 COPY = Operation("{a}", lambda a: a, _one(lambda a: a.residues, lambda a: a.real))
 """A number as it is."""

@@ -31,6 +31,9 @@ from adelic.numbers.describe import number_text
 MOST_NUMBERS = 128
 """The head scores all pairs of so many numbers at most; of longer contexts the most recent ones, if it is told so."""
 
+WARM_UP = 300
+"""After so many steps of training the gradient of a loss is its own; before, right derivations count more alike."""
+
 _FARTHEST = 4
 """Numbers of a pair that are farther apart in the text count as that far."""
 
@@ -163,11 +166,14 @@ class OperationHead(Fingerprinted):
         self.pair = nn.Parameter(scale * torch.randn(n_binary, key_features))
         # One more for constants, which have no place in the text.
         self.offset = nn.Parameter(torch.zeros(n_binary, 2 * _FARTHEST + 2))
+        # Saved with the weights, so that training goes on as if it had not been interrupted.
+        self.register_buffer("n_steps", torch.zeros((), dtype=torch.int64))
         self._n_targets: Any = 0  # of which the share with a derivation is watched
         self._n_derivable: Any = 0
         self._n_losses = 0
 
     constant_numbers: torch.Tensor
+    n_steps: torch.Tensor
 
     def extra_repr(self) -> str:
         """Return what print shows."""
@@ -239,6 +245,10 @@ class OperationHead(Fingerprinted):
             targets: int32 (k, 2, limbs), the numbers that are to be written, of `exact_numbers`.
             free: (k,), the log-probability that another head gives to each; needed where the head has `free`.
 
+        At first a network has no reason to prefer the derivation that was meant to one that happens to give the answer,
+        and what it prefers by chance would be confirmed. So in the first 300 steps of training the gradient takes right
+        derivations for more alike than their probabilities are: as p^w, w growing from 0 to 1. The value is unchanged.
+
         Without `free`, targets that no derivation gives are left out; the loss is 0 where none is left.
 
         Warns:
@@ -246,16 +256,21 @@ class OperationHead(Fingerprinted):
         """
         is_right = self.is_right(prediction, targets)
         has = is_right.any(dim=1)
-        scores = prediction.log_probabilities[:, : is_right.shape[1]].masked_fill(~is_right, -torch.inf)
+        is_right = is_right | ~has[:, None]  # rows that nothing gives would have the gradient NaN
+        scores = torch.where(is_right, prediction.log_probabilities[:, : is_right.shape[1]], -torch.inf)
+        scores = torch.where(has[:, None], scores, 0.0)
+        # With the weight 1 the gradient is that of logsumexp; with less each right derivation is taken for the reason.
+        shares = (self._weight() * scores.detach()).masked_fill(~is_right, -torch.inf).softmax(dim=1)
+        weighed = (shares * scores.masked_fill(shares == 0, 0.0)).sum(dim=1)
+        total = scores.detach().logsumexp(dim=1) + weighed - weighed.detach()
+        total = torch.where(has, total, -torch.inf)
+        is_learned = has
         if self.free:
             assert free is not None, "a head with free needs the other head's log-probabilities"
-            scores = torch.cat([scores, prediction.log_probabilities[:, -1:] + free[:, None]], dim=1)
             is_learned = has | ~free.isneginf()
-        else:
-            is_learned = has
-        # Rows that nothing gives would have the gradient NaN.
-        scores = torch.where(is_learned[:, None], scores, 0.0)
-        losses = torch.where(is_learned, -scores.logsumexp(dim=1), 0.0)
+            both = torch.stack([total, prediction.log_probabilities[:, -1] + free], dim=1)
+            total = torch.where(is_learned[:, None], both, 0.0).logsumexp(dim=1)
+        losses = -torch.where(is_learned, total, 0.0)
         self._watch(has)
         return losses.sum() / is_learned.sum().clamp(min=1), has.float().mean() if len(has) else has.float().sum()
 
@@ -328,6 +343,8 @@ class OperationHead(Fingerprinted):
                 if score == -np.inf or index >= logs.shape[1] - self.free:
                     continue
                 name, i, j = self._derivation(index, n)
+                if j is not None and i > j and name in COMMUTATIVE:
+                    i, j = j, i
                 chosen = [numbers[row, at] for at in (i, j) if at is not None]
                 value = exact_value(name, chosen)
                 sums[value] = sums.get(value, 0.0) + float(np.exp(score))
@@ -395,6 +412,15 @@ class OperationHead(Fingerprinted):
         exists = exists & (places != places[:, None]) & ~(is_constant & is_constant[:, None])
         defined = BINARY[name].defined
         return exists if defined is None else exists & defined(left, right)
+
+    def _weight(self) -> torch.Tensor:
+        """Return how much probabilities weigh among right derivations, from 0 to 1 over the first steps of training."""
+        if not self.training:
+            return torch.ones_like(self.n_steps)
+        weight = (self.n_steps / WARM_UP).clamp(max=1.0)
+        if torch.is_grad_enabled() and not is_traced():
+            self.n_steps += 1
+        return weight
 
     def _watch(self, has: torch.Tensor) -> None:
         """Warn once if few targets have a derivation; the values are fetched from a device now and then only."""
