@@ -127,6 +127,11 @@ def text_states(script, monkeypatch, folder):
     return [], "text_states.json"
 
 
+def text_costs(script, monkeypatch, folder):
+    monkeypatch.setattr(script, "BATCH", 2)
+    return ["step", "--repetitions", "1", "--numbers", "2", "--sizes", "2 layers, width 64"], "text_costs_step.json"
+
+
 RUNS = {
     "acd_audits": acd_audits,
     "acd_builds": acd_builds,
