@@ -15,6 +15,7 @@ from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.heads.derivations import derivation_text, exact_value, operation
 from adelic.nn.heads.exact import (
     BINARY,
+    COMMUTATIVE,
     LARGEST_BITS,
     UNARY,
     Operands,
