@@ -126,6 +126,27 @@ def test_saved_copied_and_pickled_it_computes_the_same(trained, tmp_path):
     assert low.generate(**batch, max_new_tokens=1, do_sample=False).numbers[:, -1].tolist() == [56, 30]
 
 
+def test_two_steps_write_one_number(equipped, tmp_path):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=FOUR, steps=2)
+    collator = NumberCollator(tokenizer, "causal")
+    batch = collator([{"prompt": "3 and 5 and 20 =", "completion": " 160"}])
+    assert model(**batch).number_derivable == 1  # (3 + 5) · 20
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    for _ in range(40):
+        optimizer.zero_grad()
+        model(**batch).loss.backward()
+        optimizer.step()
+    model.eval().save_pretrained(tmp_path)
+    prompt = tokenizer(["3 and 5 and 20 ="])
+    for again in (model, from_pretrained(tmp_path)):
+        written = again.generate(**prompt, max_new_tokens=1, do_sample=False)
+        assert written.numbers[0, -1] == 160
+        assert written.derivations[0, -1] == "(3 + 5) × 20"
+    low = from_pretrained(tmp_path, dtype=torch.bfloat16)
+    assert low(**batch).loss.isfinite()
+    assert low.generate(**prompt, max_new_tokens=1, do_sample=False).numbers[0, -1] == 160
+
+
 def test_weights_of_other_operations_are_refused(equipped):
     model, _ = equipped("LlamaForCausalLM", operations=("+", "-"), constants=(60,))
     for options in ({"operations": ("-", "+"), "constants": (60,)}, {"operations": ("+", "-"), "constants": (100,)}):
@@ -233,6 +254,8 @@ def test_answers_that_nothing_gives_are_told_of(equipped):
         ({"operations": ("+", "plus")}, "operations has 'plus'"),
         ({"operations": FOUR, "recent": 0}, "recent=0 must be a whole number from 1 to 128, or None"),
         ({"operations": "+-"}, "is no list of names"),
+        ({"operations": FOUR, "steps": 3}, "steps=3 must be 1 or 2"),
+        ({"operations": ("gcd",), "steps": 2}, "steps=2 needs one of"),
     ],
 )
 def test_wrong_options_are_named_before_anything_is_changed(options, message, word_tokenizer, tiny_model):

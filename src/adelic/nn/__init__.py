@@ -46,8 +46,9 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.random import RandomEmbedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+    from adelic.nn.heads.derivations import WrittenNumbers
     from adelic.nn.heads.exact import exact_numbers, fractions_of
-    from adelic.nn.heads.operations import OperationHead, OperationPrediction, WrittenNumbers
+    from adelic.nn.heads.operations import OperationHead, OperationPrediction
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import AdelicPositionalEncoding, SinusoidalPositionalEncoding
     from adelic.nn.registry import EMBEDDINGS, build_embedding

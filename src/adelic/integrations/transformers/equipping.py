@@ -37,6 +37,7 @@ def equip(
     operations: Sequence[str] = (),
     constants: Sequence[Any] = (),
     recent: int | None = None,
+    steps: int = 1,
 ) -> "PreTrainedModel":
     """Give a model and its tokenizer a token for numbers, and return the model, which is changed in place.
 
@@ -67,6 +68,7 @@ def equip(
         operations: names such as "+", "-", "*", "/", "gcd", "lcm", "%"; see `adelic.nn.OperationHead`. None by default.
         constants: numbers that operations may take though the text does not have them, such as 60 and 100.
         recent: of a longer text only so many numbers, the last ones before the one that is written, are chosen among.
+        steps: 2 lets an operation follow on the result of the first one: "(3 + 5) × 2" is one number that is written.
 
     Raises:
         ConfigurationError: the model is an encoder-decoder, equipped already, spread over devices already or takes no
@@ -106,6 +108,7 @@ def equip(
         operations=check_operations(operations),
         constants=tuple(constants),
         recent=recent,
+        steps=steps,
     )
     token_id = add_number_token(tokenizer)
     settings = replace(settings, token_id=token_id)

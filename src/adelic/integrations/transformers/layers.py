@@ -80,6 +80,7 @@ class NumberLayers(Fingerprinted):
                 memory_features=2 * hidden_size,
                 recent=settings.recent,
                 free=True,
+                steps=settings.steps,
             )
         # About half of the features' mean square is there: cos and sin of many angles, or fewer ones among zeros.
         nn.init.normal_(self.projection.weight, std=embedding_std * (2 / n_features) ** 0.5)

@@ -12,6 +12,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import exact_numbers, fractions_of
 from adelic.nn.heads.exact import check_operations
 from adelic.nn.heads.operations import MOST_NUMBERS
+from adelic.nn.heads.steps import check_second
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.features import PLACE_FEATURES
@@ -40,6 +41,7 @@ class NumberSettings:
         operations: with which an `OperationHead` writes numbers; none for a model without one.
         constants: numbers that it may choose though no text has them, as texts.
         recent: of a longer context only so many numbers, the last ones, are chosen among; None for all.
+        steps: how many operations on two numbers may give one that is written, 1 or 2.
 
     Raises:
         ConfigurationError: a value is not so.
@@ -62,6 +64,7 @@ class NumberSettings:
     operations: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
     recent: int | None = None
+    steps: int = 1
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -71,6 +74,8 @@ class NumberSettings:
         for name, (words, holds) in _RULES.items():
             if not holds(value := getattr(self, name)):
                 raise ConfigurationError(f"{name}={describe(value)} must be {words}")
+        if self.steps == 2:
+            check_second(self.operations)
         if self.max_numerator is None:
             object.__setattr__(self, "max_numerator", default_max_numerator(self.space, self.max_denominator))
         _ = self.code  # raises SpaceError where digits are too few
@@ -94,7 +99,8 @@ class NumberSettings:
         """Return plain data, for JSON."""
         data = asdict(self) | {"space": self.space.to_dict()}
         if not self.operations:
-            return {key: value for key, value in data.items() if key not in ("operations", "constants", "recent")}
+            of_operations = ("operations", "constants", "recent", "steps")
+            return {key: value for key, value in data.items() if key not in of_operations}
         return data | {"operations": list(self.operations), "constants": list(self.constants)}
 
     @classmethod
@@ -145,6 +151,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"a whole number from 1 to {MOST_NUMBERS}, or None",
         lambda value: value is None or (_is_whole(value, 1) and value <= MOST_NUMBERS),
     ),
+    "steps": ("1 or 2; more are written one by one", lambda value: type(value) is int and value in (1, 2)),
     "loss_weight": ("finite in float32 and not negative", lambda value: _is_real(value, 0)),
 }
 """Setting -> what it has to be, in words, and whether a value, also one from a file, is that."""

@@ -12,10 +12,9 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.heads.derivations import derivation_text, exact_value, operation
+from adelic.nn.heads.derivations import Choice, WrittenNumbers, choice_text, choice_value, operation, ordered, placed
 from adelic.nn.heads.exact import (
     BINARY,
-    COMMUTATIVE,
     LARGEST_BITS,
     UNARY,
     Operands,
@@ -25,9 +24,10 @@ from adelic.nn.heads.exact import (
     matches,
     padded,
 )
+from adelic.nn.heads.steps import Read, SecondStep
 from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain, is_traced
-from adelic.numbers.describe import number_text
+from adelic.numbers.describe import describe, number_text
 
 MOST_NUMBERS = 128
 """The head scores all pairs of so many numbers at most; of longer contexts the most recent ones, if it is told so."""
@@ -39,7 +39,7 @@ _FARTHEST = 4
 """Numbers of a pair that are farther apart in the text count as that far."""
 
 _CANDIDATES = 16
-"""The most probable derivations whose values are computed."""
+"""The most probable derivations whose values are computed; of two steps so many first ones, and so many behind each."""
 
 
 class OperationPrediction(NamedTuple):
@@ -49,6 +49,7 @@ class OperationPrediction(NamedTuple):
         log_probabilities: (k, derivations), of all together; −inf where a derivation is not defined.
         numbers: int32 (k, n, 2, limbs), what it chooses among: numbers of the context, then constants.
         positions: int64 (k, n), where each was among the numbers that the head was given; constants follow these.
+        read: what a second step needs, of a head with two.
 
     >>> head = OperationHead(4, operations=("+",), constants=(1,))
     >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[7, 8]]))
@@ -59,28 +60,7 @@ class OperationPrediction(NamedTuple):
     log_probabilities: torch.Tensor
     numbers: torch.Tensor
     positions: torch.Tensor
-
-
-class WrittenNumbers(NamedTuple):
-    """The most probable numbers, and how they came about; arrays (k,).
-
-    Attributes:
-        values: `Fraction`, or None where nothing can be written.
-        derivations: texts such as "12.5 × 8"; a number alone that is copied; "free" where another head says it.
-        probabilities: float64, of all derivations of the value together, among those that were looked at.
-        choices: (operation, i, j), the most probable derivation: i and j say which of the numbers that were given, the
-            constants after these; ("copy", i, None) and ("abs", i, None) have one; None where nothing can be written.
-
-    >>> head = OperationHead(4, operations=(), constants=())
-    >>> written = head.decode(head(torch.zeros(1, 4), torch.zeros(1, 1, 4), exact_numbers([[7]])))
-    >>> written.values, written.derivations, written.probabilities, written.choices
-    (array([Fraction(7, 1)], dtype=object), array(['7'], dtype=object), array([1.]), [('copy', 0, None)])
-    """
-
-    values: npt.NDArray[np.object_]
-    derivations: npt.NDArray[np.object_]
-    probabilities: npt.NDArray[np.float64]
-    choices: list[tuple[str, int | None, int | None] | None]
+    read: Read | None = None
 
 
 class OperationHead(Fingerprinted):
@@ -94,7 +74,8 @@ class OperationHead(Fingerprinted):
     and 1 to every question.) All have one softmax;
     with h the state and m the memory of a number, projected to `key_features` numbers, the logit of an operation o on
     numbers i and j is base_o(h) + left(h, o)·m_i + right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the
-    last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther.
+    last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther. With
+    `steps=2` one more operation may follow, on the result and a number; see `SecondStep`.
 
     Shape: states (k, in_features), memory (k, n, memory_features), numbers (k, n, 2, limbs) ->
     `OperationPrediction`. Time and memory grow with k · n² · operations, the number of weights with the features.
@@ -111,9 +92,12 @@ class OperationHead(Fingerprinted):
         key_features: of the projections that are compared.
         recent: of a longer context only so many numbers, the last ones, are chosen among.
         free: whether one more choice stands for a number that another head says.
+        steps: 2 for derivations of up to two operations on two numbers, such as (3 + 5) × 2; the second is one of
+            `steps.INVERTIBLE`. More right answers for wrong reasons come with them, as with constants.
 
     Raises:
-        ConfigurationError: an operation is unknown, a size is not positive, or a constant is no number.
+        ConfigurationError: an operation is unknown, a size is not positive, a constant is no number, or there is no
+            operation for a second step.
 
     >>> _ = torch.manual_seed(0)
     >>> head = OperationHead(8, operations=("+", "-", "*", "/"))
@@ -138,6 +122,7 @@ class OperationHead(Fingerprinted):
         key_features: int = 64,
         recent: int | None = None,
         free: bool = False,
+        steps: int = 1,
     ) -> None:
         super().__init__()
         memory_features = in_features if memory_features is None else memory_features
@@ -169,6 +154,9 @@ class OperationHead(Fingerprinted):
         self.offset = nn.Parameter(torch.zeros(n_binary, 2 * _FARTHEST + 2))
         # Saved with the weights, so that training goes on as if it had not been interrupted.
         self.register_buffer("n_steps", torch.zeros((), dtype=torch.int64))
+        if steps not in (1, 2):
+            raise ConfigurationError(f"steps={describe(steps)} is neither 1 nor 2; more steps are written one by one")
+        self.second = SecondStep(in_features, memory_features, key_features, self.binary) if steps == 2 else None
         self._n_targets: Any = 0  # of which the share with a derivation is watched
         self._n_derivable: Any = 0
         self._n_losses = 0
@@ -234,7 +222,8 @@ class OperationHead(Fingerprinted):
         # A row without any number has nothing to choose; its probabilities are NaN nowhere.
         is_empty = scores.isneginf().all(dim=1, keepdim=True)
         log_probabilities = scores.masked_fill(is_empty, 0.0).log_softmax(dim=1).masked_fill(is_empty, -torch.inf)
-        return OperationPrediction(log_probabilities, numbers, positions)
+        read = None if self.second is None else self.second(states, memory)
+        return OperationPrediction(log_probabilities, numbers, positions, read)
 
     def loss(
         self, prediction: OperationPrediction, targets: torch.Tensor, free: torch.Tensor | None = None
@@ -255,29 +244,40 @@ class OperationHead(Fingerprinted):
         Warns:
             UserWarning: fewer than half of many targets have a derivation, so the head learns from few; once.
         """
-        is_right = self.is_right(prediction, targets)
+        scores = self._right(prediction, targets)
+        is_right = ~scores.isneginf()
         has = is_right.any(dim=1)
         is_right = is_right | ~has[:, None]  # rows that nothing gives would have the gradient NaN
-        scores = torch.where(is_right, prediction.log_probabilities[:, : is_right.shape[1]], -torch.inf)
         scores = torch.where(has[:, None], scores, 0.0)
         # With the weight 1 the gradient is that of logsumexp; with less each right derivation is taken for the reason.
         shares = (self._weight() * scores.detach()).masked_fill(~is_right, -torch.inf).softmax(dim=1)
         weighed = (shares * scores.masked_fill(shares == 0, 0.0)).sum(dim=1)
         total = scores.detach().logsumexp(dim=1) + weighed - weighed.detach()
         total = torch.where(has, total, -torch.inf)
-        is_learned = has
+        is_learned = has if free is None else has | ~free.isneginf()
         if self.free:
             assert free is not None, "a head with free needs the other head's log-probabilities"
-            is_learned = has | ~free.isneginf()
             both = torch.stack([total, prediction.log_probabilities[:, -1] + free], dim=1)
             total = torch.where(is_learned[:, None], both, 0.0).logsumexp(dim=1)
         losses = -torch.where(is_learned, total, 0.0)
         self._watch(has)
         return losses.sum() / is_learned.sum().clamp(min=1), has.float().mean() if len(has) else has.float().sum()
 
+    def _right(self, prediction: OperationPrediction, targets: torch.Tensor) -> torch.Tensor:
+        """Return log-probabilities (k, derivations without free), −inf where one does not lead to the target."""
+        is_right = self.is_right(prediction, targets)
+        logs = prediction.log_probabilities[:, : is_right.shape[1]]
+        scores = logs.masked_fill(~is_right, -torch.inf)
+        if prediction.read is None or self.second is None:
+            return scores
+        n = len(self.unary) * prediction.numbers.shape[1]
+        known = Operands(prediction.numbers), Operands(targets)
+        pairs = self.second.scores(prediction.read, logs[:, n:], is_right[:, n:], *known)
+        return torch.cat([scores[:, :n], pairs], dim=1)
+
     @torch.no_grad()
     def is_right(self, prediction: OperationPrediction, targets: torch.Tensor) -> torch.Tensor:
-        """Return which derivations give the targets, bool (k, derivations without free).
+        """Return which derivations of one step give the targets, bool (k, derivations without free).
 
         >>> head = OperationHead(4, operations=("*", "/"), constants=(2,))
         >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[12, 6]]))
@@ -328,41 +328,44 @@ class OperationHead(Fingerprinted):
             prediction: of this head.
             free: what another head says, (k,): values, None where it says nothing, and their log-probabilities.
         """
-        k, n = prediction.numbers.shape[:2]
-        logs = prediction.log_probabilities
-        top = logs.topk(min(_CANDIDATES, logs.shape[1]), dim=1)
-        rows = [[part.tolist() for part in column] for column in zip(top.values.cpu(), top.indices.cpu(), strict=True)]
+        k = len(prediction.numbers)
         numbers, positions = fractions_of(prediction.numbers), prediction.positions.tolist()
-        last_of_free = logs[:, -1].tolist() if self.free else [-np.inf] * k
+        last_of_free = prediction.log_probabilities[:, -1].tolist() if self.free else [-np.inf] * k
         values, texts = np.full(k, None, dtype=object), np.full(k, None, dtype=object)
         probabilities = np.zeros(k)
-        choices: list[tuple[str, int | None, int | None] | None] = []
-        for row, (scores, indices) in enumerate(rows):
+        choices: list[Choice | None] = []
+        for row, candidates in enumerate(self._candidates(prediction)):
             sums: dict[Any, float] = {}
-            best: dict[Any, Any] = {}
-            for score, index in zip(scores, indices, strict=True):
-                if score == -np.inf or index >= logs.shape[1] - self.free:
-                    continue
-                name, i, j = self._derivation(index, n)
-                if j is not None and i > j and name in COMMUTATIVE:
-                    i, j = j, i
-                chosen = [numbers[row, at] for at in (i, j) if at is not None]
-                value = exact_value(name, chosen)
+            best: dict[Any, Choice] = {}
+            for score, choice in candidates:
+                value = choice_value(choice, numbers[row])
                 sums[value] = sums.get(value, 0.0) + float(np.exp(score))
-                best.setdefault(value, (name, i, j, chosen))
+                best.setdefault(value, ordered(choice))
             if free is not None and free[0][row] is not None:
                 value = free[0][row]
                 sums[value] = sums.get(value, 0.0) + float(np.exp(last_of_free[row] + free[1][row]))
-                best.setdefault(value, ("free", None, None, []))
+                best.setdefault(value, ("free", None, None))
             if not sums:
                 choices.append(None)
                 continue
             value = max(sums, key=lambda key: sums[key])
-            name, i, j, chosen = best[value]
-            values[row], probabilities[row], texts[row] = value, sums[value], derivation_text(name, chosen)
-            at = [None if index is None else positions[row][index] for index in (i, j)]
-            choices.append((name, at[0], at[1]))
+            values[row], probabilities[row] = value, sums[value]
+            texts[row] = choice_text(best[value], numbers[row])
+            choices.append(placed(best[value], positions[row]))
         return WrittenNumbers(values, texts, probabilities, choices)
+
+    def _candidates(self, prediction: OperationPrediction) -> list[list[tuple[float, Choice]]]:
+        """Return the most probable derivations of each row, with their log-probabilities, the best first."""
+        logs, n = prediction.log_probabilities, prediction.numbers.shape[1]
+        top = logs.topk(min(_CANDIDATES, logs.shape[1]), dim=1)
+        found: list[list[tuple[float, Choice]]] = []
+        for scores, indices in zip(top.values.tolist(), top.indices.tolist(), strict=True):
+            pairs = zip(scores, indices, strict=True)
+            known = [(score, i) for score, i in pairs if score > -np.inf and i < logs.shape[1] - self.free]
+            found.append([(score, self._derivation(i, n)) for score, i in known])
+        if prediction.read is None or self.second is None:
+            return found
+        return self.second.follow(prediction.read, Operands(prediction.numbers), found, _CANDIDATES)
 
     def _check(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> None:
         for values in (states, memory, numbers):
