@@ -122,10 +122,11 @@ class Equipped(torch.nn.Module):
     Args:
         rows: training questions and answers.
         window: of `small_llama`.
+        hidden: of `NumberCollator`.
         options: of `equip`.
     """
 
-    def __init__(self, rows: Sequence[Row], *, window: int | None = None, **options: Any) -> None:
+    def __init__(self, rows: Sequence[Row], *, window: int | None = None, hidden: float = 0.0, **options: Any) -> None:
         super().__init__()
         stated = [(asked(question), TRUTH.get(answer, answer)) for question, answer in rows]
         self.examples = [{"prompt": question, "completion": f" {answer} [END]"} for question, answer in stated]
@@ -144,7 +145,7 @@ class Equipped(torch.nn.Module):
         )
         self.llama = equip(small_llama(len(ids) + 1, window), tokenizer, **options)  # one more, [NUM]
         self.reader = NumberTokenizer(tokenizer)
-        self.collator = NumberCollator(self.reader, "causal")
+        self.collator = NumberCollator(self.reader, "causal", hidden=hidden)
 
     def lengths(self) -> list[int]:
         """Return how long the training questions are, with their answers."""
@@ -171,12 +172,24 @@ class Equipped(torch.nn.Module):
 
 
 class Operations(Equipped):
-    """The Llama with `OperationHead`, which chooses numbers and an exact operation."""
+    """The Llama with `OperationHead`, which chooses numbers and an exact operation.
+
+    In half of the training questions the values of numbers are hidden.
+    """
 
     told = f"where numbers are, and {len(OPERATIONS)} operations, the constant 2"
 
+    hidden = 0.5
+
     def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__(rows, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS, constants=CONSTANTS)
+        space = AdeleSpace.decimal(12, precision=1)
+        super().__init__(rows, hidden=self.hidden, space=space, operations=OPERATIONS, constants=CONSTANTS)
+
+
+class OperationsSeen(Operations):
+    """`Operations` with the values of all numbers shown, which may learn to copy what looks greater."""
+
+    hidden = 0.0
 
 
 class Rewrite(Equipped):

@@ -312,3 +312,41 @@ def test_exported_with_operations(trained):
     exported = torch.export.export(model, (), batch, dynamic_shapes=axes, strict=False).module()
     for inputs in (batch, other):
         torch.testing.assert_close(exported(**inputs)["number_states"], model(**inputs)["number_states"])
+
+
+def test_hidden_numbers_are_computed_with_and_not_seen(trained):
+    model, tokenizer = trained
+    examples = [{"prompt": f"{a} + 3 =", "completion": f" {a + 3}"} for a in (5, 70)]
+    seen, hidden = (NumberCollator(tokenizer, "causal", hidden=share)(examples) for share in (0.0, 1.0))
+    assert hidden["number_reals"].isnan().all()
+    assert {key for key in seen if not torch.equal(seen[key], hidden[key])} == {"number_reals"}
+    with torch.no_grad():
+        states = model(**hidden).number_states
+        outputs, shown = model(**hidden), model(**seen).number_states
+    assert torch.equal(states[0], states[1])
+    assert not torch.allclose(shown[0], shown[1])
+    assert outputs.number_derivable == 1
+    assert outputs.number_loss.isfinite()
+
+
+def test_a_share_of_examples_is_hidden_the_same_for_a_seed(trained):
+    examples = [f"{k} + 1 =" for k in range(400)]
+    found = [NumberCollator(trained[1], "causal", hidden=0.25, seed=seed)(examples) for seed in (1, 1, 2)]
+    shares = [batch["number_reals"].isnan().all(dim=1) for batch in found]
+    assert torch.equal(shares[0], shares[1])
+    assert not torch.equal(shares[0], shares[2])
+    assert 60 < int(shares[0].sum()) < 140
+
+
+@pytest.mark.parametrize(
+    ("hidden", "operations", "message"),
+    [
+        (1.5, FOUR, "hidden=1.5 is no share"),
+        (float("nan"), FOUR, "hidden=nan is no share"),
+        (0.5, (), "hidden=0.5 is for"),
+    ],
+)
+def test_what_cannot_be_hidden_is_refused(equipped, hidden, operations, message):
+    _, tokenizer = equipped("LlamaForCausalLM", operations=operations)
+    with pytest.raises(ConfigurationError, match=message):
+        NumberCollator(tokenizer, "causal", hidden=hidden)

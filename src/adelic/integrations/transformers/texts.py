@@ -211,10 +211,13 @@ class NumberCollator:
             labels. Of a masked number only the head's target is left, since the model reads numbers at number tokens.
         max_length: texts are cut there.
         mask_probability: how many of the tokens are masked; of these 10 % stay as they are and 10 % become others.
-        seed: of the masks; torch's generator if None, which differs between worker processes.
+        hidden: of so many examples the model reads where numbers are, but not which: a share from 0 to 1, for models
+            with operations, whose operations stay exact. A model that sees sizes may learn to say that the number that
+            looks greater is the answer, instead of the maximum, which fails where two are near; half is a good choice.
+        seed: of the masks and of what is hidden; torch's generator if None, which differs between worker processes.
 
     Raises:
-        ConfigurationError: there is no such objective.
+        ConfigurationError: there is no such objective; `hidden` is no share, or the model has no operations.
 
     >>> from transformers import PreTrainedTokenizerFast
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -236,22 +239,30 @@ class NumberCollator:
         *,
         max_length: int | None = None,
         mask_probability: float = 0.15,
+        hidden: float = 0.0,
         seed: int | None = None,
     ) -> None:
         if objective not in ("causal", "masked", None):
             raise ConfigurationError(f"objective={objective!r} must be 'causal', 'masked' or None; see model.objective")
         if not isinstance(tokenizer, NumberTokenizer):
             raise ConfigurationError(f"{describe(tokenizer)} is not a NumberTokenizer, which makes one of a tokenizer")
+        if not 0 <= hidden <= 1:
+            raise ConfigurationError(f"hidden={describe(hidden)} is no share of examples; use 0 to 1, such as 0.5")
+        if hidden and not (tokenizer.settings is not None and tokenizer.settings.operations):
+            raise ConfigurationError(
+                f"hidden={hidden} is for models with operations; equip(…, operations=…) gives some"
+            )
         self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
         self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
-        self._mask = None
+        self.hidden, self._mask = hidden, None
+        self._generator = None if seed is None else torch.Generator().manual_seed(seed)
         self._warned: set[str] = set()
         if objective == "masked":
             from transformers import DataCollatorForLanguageModeling
 
             self._mask = DataCollatorForLanguageModeling(tokenizer.tokenizer, mlm_probability=mask_probability)
             if seed is not None:
-                self._mask.generator = torch.Generator().manual_seed(seed)
+                self._mask.generator = self._generator
 
     def __call__(self, examples: Sequence[str | Mapping[str, Any]]) -> dict[str, torch.Tensor]:
         """Return a batch.
@@ -270,6 +281,9 @@ class NumberCollator:
         batch, placed = self.number_tokenizer.place(texts, return_offsets_mapping=any(prompts), **cut)
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
+        if self.hidden:
+            is_hidden = torch.rand(len(rows), generator=self._generator) < self.hidden
+            tensors["number_reals"] = tensors["number_reals"].masked_fill(is_hidden[:, None], torch.nan)
         if self.objective == "causal":
             labels = tensors["input_ids"].masked_fill(tensors["attention_mask"] == 0, _IGNORED)
             for row, prompt in enumerate(prompts):
