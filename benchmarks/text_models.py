@@ -30,8 +30,9 @@ WIDTH = 64
 PAD, UNKNOWN, END = range(3)
 _SPECIAL = ("[PAD]", "[UNK]", "[END]")
 _WORD = re.compile(r"\w+|[^\w\s]")
+ARITHMETIC = ("+", "-", "*", "/")
 OPERATIONS = (
-    *("+", "-", "*", "/", "distance", "gcd", "lcm", "lcd", "%", "//"),
+    *(*ARITHMETIC, "distance", "gcd", "lcm", "lcd", "%", "//"),
     *("divides", "min", "max", "<", "<=", "==", "!="),
 )
 """What `operations` and the table may do with two numbers."""
@@ -193,18 +194,16 @@ class OperationsSeen(Operations):
 
 
 class Rewrite(Equipped):
-    """The same as `Operations` with the steps of expressions: each result takes the place of what it came from.
+    """The steps of expressions, each a number of two others, whose result takes the place of what it came from.
 
-    Questions that are no expression are learned and answered as those of `Operations`.
+    Questions that are no expression are learned and answered as those of `Operations`, with four operations.
     """
 
-    told = f"where numbers are, {len(OPERATIONS)} operations, the constant 2, the steps of expressions; a token sees 4"
+    told = f"where numbers are, {len(ARITHMETIC)} operations, the steps of expressions; a token sees 4"
 
     def __init__(self, rows: Sequence[Row]) -> None:
         rng = np.random.default_rng(torch.initial_seed())
-        super().__init__(
-            rows, window=4, space=AdeleSpace.decimal(12, precision=1), operations=OPERATIONS, constants=CONSTANTS
-        )
+        super().__init__(rows, window=4, space=AdeleSpace.decimal(12, precision=1), operations=ARITHMETIC)
         plain, self.examples = self.examples, []
         for example, (question, answer) in zip(plain, rows, strict=True):
             steps = steps_of(question, rng)
