@@ -3,7 +3,7 @@
     python benchmarks/text_arithmetic.py run --model characters --modules single --seconds 120 --seed 0
     python benchmarks/text_arithmetic.py table --modules single --seed 0
     python benchmarks/text_arithmetic.py table --model table-in-steps --modules multi --seed 0
-    python benchmarks/text_arithmetic.py tables                 # Markdown, and docs/transformers/text-arithmetic.svg
+    python benchmarks/text_arithmetic.py tables         # those of docs/exact.md, and its picture
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
 lets it answer all test questions of its modules. Every model (text_models.py, text_rivals.py) has the same Transformer,
@@ -14,7 +14,7 @@ right one: 0.5 is 1/2. The models whose numbers are one token write "True" and "
 
 With `--validation` training questions that were not drawn are answered instead of test questions. By that the learning
 rate of each model is chosen before the first test: of RATES, the same three for all, the one with the most right
-answers of seed 0 after a sixth of the seconds; of equals the lowest. That `operations` hides the values of numbers in
+answers of seed 0 after 20 seconds; of equals the lowest. That `operations` hides the values of numbers in
 half of the questions was found by looking at wrong test answers of `operations-seen`, so it is no choice of validation.
 """
 
@@ -42,7 +42,7 @@ from text_table import Table as TemplateTable
 from text_table import TableInSteps
 
 from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
-from adelic.benchmark.table import Table
+from adelic.benchmark.table import Table, to_markdown
 from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_object, sha256
 
@@ -63,7 +63,8 @@ TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "ta
 """Likewise, without a network."""
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = common.RESULTS / "text_arithmetic"
-PICTURE = ROOT / "docs" / "transformers" / "text-arithmetic.svg"
+PAGE, PICTURE = ROOT / "docs" / "exact.md", ROOT / "docs" / "exact" / "seconds.svg"
+MARK = r"(<!-- table: results/text_arithmetic -->\n).*?(<!-- end of table -->)"
 QUESTIONS = ROOT / "benchmarks" / "data" / "mathematics_dataset.parquet"
 GROUPS = {
     "single": (
@@ -103,13 +104,19 @@ def main() -> None:
         command.add_argument("--train", type=int, default=20_000, help="training questions (default: %(default)s)")
         command.add_argument("--seed", type=int, default=0)
         command.add_argument("--folder", type=Path, default=FOLDER)
-    command = commands.add_parser("tables", help="write Markdown and the picture of the results")
+    command = commands.add_parser(
+        "tables", help="print the tables, write them between the page's marks, draw the picture"
+    )
     command.add_argument("--folder", type=Path, default=FOLDER)
+    command.add_argument("--page", type=Path, default=PAGE)
     command.add_argument("--picture", type=Path, default=PICTURE)
     given = parser.parse_args()
     if given.command == "tables":
         results = [parse_object(path.read_bytes()) for path in sorted(given.folder.glob("*.json"))]
-        sys.stdout.write("\n".join(table.to_markdown() for table in tables(results)))
+        text = to_markdown(tables(results)).replace("## ", "### ")
+        sys.stdout.write(text)
+        page = given.page.read_text(encoding="utf-8")
+        atomic_write(given.page, re.sub(MARK, lambda found: f"{found[1]}{text}{found[2]}", page, flags=re.DOTALL))
         atomic_write(given.picture, drawn_curves(results))
     else:
         run(given)
@@ -333,7 +340,8 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
             if rows:
                 notes = ("Right answers in percent, mean over seeds ± standard deviation.", missed(models, regime))
                 made.append(Table(("module", *models), tuple(rows), tuple(filter(None, notes)), f"{title}: {regime}"))
-        made.append(Table(_ABOUT, tuple(about(name, runs) for name, runs in models.items()), (), f"{title}: models"))
+        rows = [about(name, runs) for name, runs in models.items()]
+        made.append(Table(_ABOUT, tuple(rows), title=f"{title}: models", names=2))
     return made
 
 
@@ -372,33 +380,34 @@ def missed(models: Mapping[str, Sequence[Mapping[str, Any]]], regime: str) -> st
 
 
 def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
-    """Return an SVG of right answers against CPU seconds, a panel for each set of questions and regime."""
+    """Return an SVG of right answers against CPU seconds, a panel for each group of modules and regime."""
     panels: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
         for regime in REGIMES:
-            if regime in result["right"]:
-                panels[f"{result['modules']}, {regime}", regime][result["model"]].append(result)
+            if regime in result["right"] and result["questions"] == QUESTIONS.stem and result["modules"] in GROUPS:
+                panels[result["modules"], regime][result["model"]].append(result)
     with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 3.4), layout="constrained")
         axes_of = figure.subplots(1, max(1, len(panels)), sharey=True, squeeze=False)[0]
-        names = list(MODELS)
-        for axes, ((title, regime), models) in zip(axes_of, sorted(panels.items()), strict=False):
-            for name, runs in models.items():
+        names = [*MODELS, *TABLES]
+        for axes, ((modules, regime), models) in zip(axes_of, sorted(panels.items(), reverse=True), strict=False):
+            for k, name in ((names.index(name), name) for name in models):
                 points = defaultdict(list)
-                for one in runs:
-                    for k, point in enumerate([*one["curve"], one]):
-                        points[k].append((point["seconds"], 100 * share(point["right"], regime)))
-                means = [np.mean(points[k], axis=0) for k in sorted(points)]
-                k = names.index(name) if name in names else len(names)
-                look = {"color": GREY if name in TABLES else COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % 2]}
-                axes.plot(*zip(*means, strict=True), marker="osD^vPX*"[k % 8], label=name, markersize=5, **look)
-            axes.set_title(title, fontsize=9, loc="left")
+                for one in models[name]:
+                    for at, point in enumerate([*one["curve"], one]):
+                        points[at].append((point["seconds"], 100 * share(point["right"], regime)))
+                means = [np.mean(points[at], axis=0) for at in sorted(points)]
+                look = {"color": GREY if name in TABLES else COLOURS[k % len(COLOURS)], "linestyle": DASHES[k // 6]}
+                axes.plot(*zip(*means, strict=True), marker="osD^vPX*<>hd"[k], label=name, markersize=5, **look)
+            axes.set_title(f"{modules}, {regime}", fontsize=9, loc="left")
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
             axes.set_xlabel("CPU seconds")
             axes.set_ylim(-3, 103)
             axes.grid(visible=True, color=GREY, alpha=0.25)
         axes_of[0].set_ylabel("right answers (%)")
         handles = {label: line for axes in axes_of for line, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=8, frameon=False)
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=6, frameon=False)
         return render(figure, "svg", transparent=True)
 
 

@@ -5,6 +5,7 @@ import doctest
 import importlib
 import itertools
 import json
+import re
 import sys
 from contextlib import suppress
 from fractions import Fraction
@@ -288,7 +289,11 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
     def result(model, seed, n, **more):
         right = {"interpolate": {"gcd": [n, 100], "sum": [100, 100]}, "extrapolate": {"sum": [n, 100]}}
         about = {"told": "a|b", "parameters": 1000, "seconds": 12.4, "steps": 77, "train": 500, "curve": []}
-        return {"questions": "made", "modules": "single", "model": model, "seed": seed, "right": right} | about | more
+        return (
+            {"questions": "mathematics_dataset", "modules": "single", "model": model, "seed": seed, "right": right}
+            | about
+            | more
+        )
 
     curve = [{"seconds": 3.0, "right": {"interpolate": {"gcd": [1, 2]}, "extrapolate": {"sum": [0, 2]}}}]
     results = [
@@ -305,11 +310,43 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
     assert about.rows[0] == ("operations", "a|b", "1,000", "12", "77", "500", "2")
     for k, one in enumerate(results):
         (tmp_path / f"{k}.json").write_text(json.dumps(one))
-    given = ["tables", "--folder", str(tmp_path), "--picture", str(tmp_path / "p.svg")]
+    (tmp_path / "page.md").write_text("# Page\n<!-- table: results/text_arithmetic -->\nold\n<!-- end of table -->\n")
+    options = {"--folder": tmp_path, "--picture": tmp_path / "p.svg", "--page": tmp_path / "page.md"}
+    given = ["tables", *(str(word) for pair in options.items() for word in pair)]
     monkeypatch.setattr(sys, "argv", ["text_arithmetic.py", *given])
     script.main()
-    assert "| gcd | 95.00 ± 7.07 | 100.00 | 0.00 |" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "| gcd | 95.00 ± 7.07 | 100.00 | 0.00 |" in said
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert page == f"# Page\n<!-- table: results/text_arithmetic -->\n{said}<!-- end of table -->\n"
     picture = (tmp_path / "p.svg").read_bytes()
     assert b"operations" in picture
     script.main()
     assert (tmp_path / "p.svg").read_bytes() == picture
+
+
+def test_the_page_and_the_picture_are_those_of_the_results(script):
+    results = [parse_object(path.read_bytes()) for path in sorted(script.FOLDER.glob("*.json"))]
+    page = script.PAGE.read_text(encoding="utf-8")
+    if found := re.search(script.MARK, page, flags=re.DOTALL):
+        assert (
+            found[0].split("-->\n", 1)[1].startswith(script.to_markdown(script.tables(results)).replace("## ", "### "))
+        )
+        assert script.PICTURE.read_bytes() == script.drawn_curves(results)
+
+
+def test_committed_predictions_count_to_the_committed_results(script):
+    for path in script.FOLDER.glob("*.parquet"):
+        found = parse_object(path.with_suffix(".json").read_bytes())
+        questions = script.QUESTIONS.with_stem(found["questions"])
+        if script.sha256(questions.read_bytes()) != found["sha256"]:
+            pytest.fail(f"{path.name} was made with other questions")
+        if found["seed"] == 0:
+            tests = script.read(questions, found["modules"])[1]
+            counted = {}
+            for row in pq.read_table(path).to_pylist():
+                answer = tests[row["regime"], row["module"]][row["index"]][1]
+                of = counted.setdefault(row["regime"], {}).setdefault(row["module"], [0, 0])
+                of[0] += script.is_right(row["predicted"], answer)
+                of[1] += 1
+            assert counted == found["right"]
