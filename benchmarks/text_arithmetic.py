@@ -379,6 +379,9 @@ def missed(models: Mapping[str, Sequence[Mapping[str, Any]]], regime: str) -> st
     return f"Under {100 * GOAL:.1f} % with `operations`: {', '.join(below) or 'none'}."
 
 
+_TICKS = (2, 5, 10, 20, 50, 100)
+
+
 def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
     """Return an SVG of right answers against CPU seconds, a panel for each group of modules and regime."""
     panels: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
@@ -388,7 +391,7 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
                 panels[result["modules"], regime][result["model"]].append(result)
     with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 3.4), layout="constrained")
-        axes_of = figure.subplots(1, max(1, len(panels)), sharey=True, squeeze=False)[0]
+        axes_of = figure.subplots(1, max(1, len(panels)), sharex=True, sharey=True, squeeze=False)[0]
         names = [*MODELS, *TABLES]
         for axes, ((modules, regime), models) in zip(axes_of, sorted(panels.items(), reverse=True), strict=False):
             for k, name in ((names.index(name), name) for name in models):
@@ -401,7 +404,8 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
                 axes.plot(*zip(*means, strict=True), marker="osD^vPX*<>hd"[k], label=name, markersize=5, **look)
             axes.set_title(f"{modules}, {regime}", fontsize=9, loc="left")
             axes.set_xscale("log")
-            axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
+            axes.set_xticks(_TICKS, [f"{second}" for second in _TICKS])
+            axes.set_xticks([], minor=True)
             axes.set_xlabel("CPU seconds")
             axes.set_ylim(-3, 103)
             axes.grid(visible=True, color=GREY, alpha=0.25)
