@@ -15,8 +15,8 @@ from adelic.acd import quiver
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"
-OF_TEXT = {"text_models", "text_rivals", "text_table"}
-"""What text_arithmetic consists of, which is tested with it."""
+OF_TEXT = {"text_models", "text_rivals", "text_table", "text_word_models"}
+"""What text_arithmetic and text_word_problems consist of, which is tested with them."""
 WITH_TESTS = {"common", "tables", "folds", "moebius_ceiling", "training", "arithmetic_searches"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 
