@@ -1,5 +1,6 @@
 """Expressions become texts of exact steps, which are read as they are meant."""
 
+import random
 import re
 from fractions import Fraction
 
@@ -46,10 +47,9 @@ PROMPTS = {
     "7": "7 =",
     "What is 7?": "What is 7? =",
     "3 + 5 =": "3 + 5 =",
-    "x is 7; 3 + 5": "x is 7; 3 + 5 =",
-    "(see 3 + 5)": "(see 3 + 5) =",
-    "(see (3 + 5)*(2 + 1))": "(see ( 3 + 5 ) * ( 2 + 1 )) =",
-    "1) 3 + 5": "1) 3 + 5 =",
+    "What's a well-known sum: 3 + 5?": "What's a well-known sum: 3 + 5? =",
+    "Quanto è -3 + 5, per favore; \u2018I\u2019?": "Quanto è -3 + 5, per favore; \u2018I\u2019? =",
+    "A: - 5 + 3": "A: -5 + 3 =",
     "((3)) - ((5*2))": "3 - 5 * 2 =",
     "8/(2/4)": "8 / ( 2 / 4 ) =",
     "(2**3)**2**0": "( 2 ** 3 ) ** 2 ** 0 =",
@@ -77,7 +77,49 @@ REFUSED = {
     "2 ** 10 ** 10": "2 ** 10000000000 has more than 10000 bits; steps are of smaller numbers",
     "7 ** 3600": "7 ** 3600 has more than 10000 bits",
     "1 + " + "9" * 4000: "'99999999999999999999…' has more than 10000 bits",
+    "1 + " + "9" * 5000: "'99999999999999999999…' has more than 10000 bits",
+    "." + "9" * 5000: "'.9999999999999999999…' has more than 10000 bits",
     "1" + "+1" * 500: "'1+1+1+1+1+1+1+1+1+1+…' has more than 200 operations",
+}
+LEFT_OVER = {
+    "10 % 3 + 1": "10 %",
+    "2 x 3 + 4": "2",
+    "2(3+4)": "2",
+    "(3+4)(5)": "(5)",
+    "sqrt(4)+1": "sqrt",
+    "2*3!": "!",
+    "[2+3]*4": "[",
+    "|3-5|*2": "|",
+    "(1, 2) + 3": "(1",
+    "(see 3 + 5)": "(",
+    "1) 3 + 5": "1)",
+    "3 + x": "+",
+    "x + 3": "x +",
+    "x - 3": "x -",
+    "x-3": "x",
+    "x -3 * 2": "x",
+    "f (3+4)": "f",
+    "(3+4)x": "x",
+    "3 + 4 x": "x",
+    "_(3+5)": "_",
+    "[NUM] + 5": "[NUM]",
+    "½ + 3": "½",
+    "3² + 4": "3²",
+    "二 + 3": "二",
+    "\u0663 + 3": "\u0663",
+    "√(4) + 3": "√",
+    "1_000 + 3": "1_000",
+    "0x10 + 3": "0x10",
+    "1 000 + 3": "1",
+    "3 + 5 km * 2": "* 2",
+    "3 + 5 - two": "-",
+    "3 + 5 = 8": "= 8",
+    "3 + 5 < x": "<",
+    "12% of 50 + 3": "12%",
+    "3 +": "+",
+    "* 3": "*",
+    "In 1999 she had 3+5": "1999",
+    "x is 7; 3 + 5": "7",
 }
 _numbers = st.one_of(
     st.integers(0, 99).map(str),
@@ -132,6 +174,28 @@ def test_what_is_refused(text):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("text", LEFT_OVER)
+def test_what_is_not_understood_is_refused(text):
+    with pytest.raises(ConfigurationError) as caught:
+        scratchpad(text)
+    remedy = "write one expression of + - * / ** and brackets, with words apart from it"
+    assert str(caught.value) == f"{LEFT_OVER[text]!r} is left over in {text!r}; {remedy}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text": None}, "text=None must be a string"),
+        ({"text": "1 + 2", "rng": 0}, "rng=0 must be None or a generator, as np.random.default_rng(0) is"),
+        ({"text": "1 + 2", "rng": random.Random()}, "rng=<random.Random object at"),
+    ],
+)
+def test_arguments_of_other_types(arguments, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        scratchpad(**arguments)
+    assert "\n" not in str(caught.value)
+
+
 def test_an_unknown_style():
     with pytest.raises(ConfigurationError, match="style='words' must be 'steps' or 'rewrite'"):
         scratchpad("1 + 2", style="words")
@@ -179,7 +243,9 @@ def test_rewriting_keeps_the_value_in_any_order(text, seed):
     assert find_numbers(examples[-1]["completion"])[0].value == value
 
 
-@pytest.mark.parametrize(("before", "after"), [("What is ", "?"), ("Let x = 7. Find ", "."), ("(", " of it)")])
+@pytest.mark.parametrize(
+    ("before", "after"), [("What is ", "?"), ("Let us see. Find ", "."), ("The 'half-life': ", " of it; all")]
+)
 @given(EXPRESSIONS)
 def test_text_around_an_expression_stays(before, after, text):
     try:
@@ -259,6 +325,29 @@ def test_where_a_model_comes_to_no_number(computing, monkeypatch):
     assert rewrite(*computing, "8 =", max_steps=2) == [Rewriting(None, [("|8|", "8 =")] * 2)]
     assert rewrite(*computing, "9 + 2 =") == [Rewriting(Fraction(2), [("9 + 7", "16 + 2 =")])]
     assert rewrite(*computing, []) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("3 * ( 3 + 4 ) - 5 =", (0, 1)),
+        ("What is ( 1 + 2 ) * 3? =", (2, 1)),
+        ("( 1 + 2 ) * ( 3 + 4 ) =", (1, 2)),
+        ("( 1 + 2 ) * ( 3 + 4 ) =", (0, 3)),
+        ("2 ** ( 1 + 2 ) =", (0, 1)),
+        ("( 1 + 2 ) ** 3 =", (1, 2)),
+        ("1 + 2 + 3 =", (0, 2)),
+    ],
+)
+def test_two_numbers_that_are_no_operation_end_without_a_result(computing, monkeypatch, text, chosen):
+    says = {
+        text: (Fraction(9), "3 × 3", ("*", *chosen)),
+        "( 1 + 2 ) * ( 3 + 4 ) - 5 =": (Fraction(3), "1 + 2", ("+", 0, 1)),
+    }
+    said_by_a_program(monkeypatch, says.__getitem__)
+    assert rewrite(*computing, text) == [Rewriting(None, [])]
+    if text == "3 * ( 3 + 4 ) - 5 =":  # what was said before stays
+        assert rewrite(*computing, "( 1 + 2 ) * ( 3 + 4 ) - 5 =") == [Rewriting(None, [("1 + 2", text)])]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -3,6 +3,7 @@
 import ast
 import operator
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,6 +31,9 @@ _VALUE = rf"(?<![\w.,])(?:{_REAL})(?:[eE][+-]?[0-9]{{1,3}})?(?!\w|[.,][0-9])"
 _OPERATOR = r"(?:\*\*|[-\u2212+*/×÷^])"
 _EXPRESSION = re.compile(rf"{_VALUE}(?:[)\s]*{_OPERATOR}[-\u2212+(\s]*{_VALUE})*(?:[)\s]*\))?")
 _BEFORE = " \t\r\n+-\u2212("  # what may stand between a text and the first number of its expression
+_PUNCTUATION = ".,?:;'\"‘’“”"  # of words, which an expression may stand among
+_VARIABLE = "[b-zA-HJ-Zπ]"  # a letter alone is a factor or a unit, but "a" and "I" are words
+_REMEDY = "write one expression of + - * / ** and brackets, with words apart from it"
 _SIGNS = str.maketrans({"\u2212": "-", "×": "*", "÷": "/", "^": "**", ",": ""})
 
 
@@ -95,15 +99,17 @@ def scratchpad(
       the next prompt it stands in place of the operation. The last example copies the only number left.
 
     Args:
-        text: an expression of + − * / ** (also × ÷ ^) and brackets, of integers and decimals, with or without other
-            text around it.
+        text: an expression of + − * / ** (also × ÷ ^) and brackets, of integers and decimals, with or without words
+            around it. The words are not understood ("twice", "squared"); what else could change the result is refused.
         style: "steps" or "rewrite".
         rng: draws which of the operations that may come next does; the leftmost one without it. A model that learned
             from drawn orders need not look at the whole expression, and is right on longer ones.
 
     Raises:
-        ConfigurationError: there is no expression, or more than one; it divides by zero; a value has no exact one, or
-            more than `MAX_BITS`; there are more than `MAX_OPERATIONS`; there is no such style.
+        ConfigurationError: there is no expression, or more than one; there is more around it than words, hyphens in
+            them and the punctuation . , ? : ; ' ", or a letter touches it, or a letter alone stands beside it, as in
+            "3 + 5 x"; it divides by zero; a value has no exact one, or more than `MAX_BITS`; there are more than
+            `MAX_OPERATIONS`; the text, the style or the generator is none.
 
     >>> scratchpad("(-3)+5*2")
     {'prompt': '-3 + 5 * 2 =', 'completion': ' 5 * 2 = 10; -3 + 10 = 7'}
@@ -116,6 +122,10 @@ def scratchpad(
     """
     if style not in ("steps", "rewrite"):
         raise ConfigurationError(f"style={describe(style)} must be 'steps' or 'rewrite'")
+    if not isinstance(text, str):
+        raise ConfigurationError(f"text={describe(text)} must be a string, such as '(-3) + 5 * 2'")
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise ConfigurationError(f"rng={describe(rng)} must be None or a generator, as np.random.default_rng(0) is")
     before, expression, after = _parsed(text)
     prompts, said, results = [f"{before}{expression}{after} ="], [], []
     while isinstance(expression, _Operation):
@@ -137,8 +147,9 @@ class Rewriting(NamedTuple):
     """How a model computed an expression.
 
     Attributes:
-        number: the result, or None where the model came to none.
-        steps: how each number came about, and the text after it: ("2 − 7", "8 / -5 =").
+        number: the result, or None where the model came to none: `rewrite` says when.
+        steps: how each number came about, and the text after it: ("2 − 7", "8 / -5 ="). Without a result, those that
+            came before the model failed.
 
     >>> Rewriting(Fraction(7), [("5 × 2", "-3 + 10 ="), ("−3 + 10", "7 =")]).steps[0]
     ('5 × 2', '-3 + 10 =')
@@ -158,6 +169,10 @@ def rewrite(
     result takes the place of all that stands from one of the two to the other, and of brackets around it; this is done
     by a program, and nothing else is. A number of the text as it is ends the steps.
 
+    Two numbers with another one or a bracket between them ("2 * 3" of "( 1 + 2 ) * 3") are no operation of the text,
+    and what came of them would be no expression: they end the steps without a result. The bracket behind the base of a
+    power, "( -2 ) ** 2", is none of these.
+
     Args:
         model: equipped with operations, and trained on the examples of `scratchpad(…, style="rewrite")`.
         number_tokenizer: the model's.
@@ -166,7 +181,7 @@ def rewrite(
 
     Returns:
         A `Rewriting` a text. `number` is None after `max_steps`, and where the model says a number that comes from none
-        of the text.
+        of the text, or from two numbers that have another one or a bracket between them.
 
     Raises:
         ConfigurationError: the model has no operations, or a text is none.
@@ -203,9 +218,9 @@ def rewrite(
                 numbers[row] = value
                 continue
             spans = [(start, end) for start, end, number in number_tokenizer.spans(current[row]) if number is not None]
-            between = [spans[at] for at in chosen if at is not None and at < len(spans)]
-            if between:  # none of constants alone
-                start, end = min(between)[0], max(between)[1]
+            places = [at for at in chosen if at is not None and at < len(spans)]
+            if places and _is_operation(current[row], spans, min(places), max(places)):  # none of constants alone
+                start, end = spans[min(places)][0], spans[max(places)][1]
                 current[row] = in_place(current[row], start, end, number_text(value))
                 steps[row].append((said, current[row]))
                 going.append(row)
@@ -216,6 +231,22 @@ def _written(model: Any, number_tokenizer: NumberTokenizer, texts: list[str]) ->
     """Return the numbers that a model says behind texts."""
     written: WrittenNumbers = model.numbers.write(*model.number_context(**number_tokenizer(texts).to(model.device)))
     return written
+
+
+def _is_operation(text: str, spans: list[tuple[int, int]], first: int, last: int) -> bool:
+    """Return whether one number of a text, or two with neither another one nor a bracket between, can be replaced.
+
+    >>> _is_operation("( 1 + 2 ) * 3 =", [(2, 3), (6, 7), (12, 13)], 1, 2)
+    False
+    >>> _is_operation("( -2 ) ** 2 =", [(2, 4), (10, 11)], 0, 1)
+    True
+    """
+    if last - first != 1:
+        return last == first
+    before, between = text[: spans[first][0]].rstrip(), text[spans[first][1] : spans[last][0]]
+    if before.endswith("("):
+        between = re.sub(r"^\s*\)\s*\*\*", "", between)  # around the base of a power
+    return not re.search(r"[()]", between)
 
 
 def in_place(text: str, start: int, end: int, number: str) -> str:
@@ -252,19 +283,51 @@ def _parsed(text: str) -> tuple[str, _Expression, str]:
         raise ConfigurationError(
             f"{describe(text)} has {text.count('(')} opening brackets and {text.count(')')} closing"
         )
-    for _ in range(n_open - n_closed):  # brackets of the text around the expression
-        start = text.index("(", start) + 1
-    for _ in range(n_closed - n_open):
-        end = text.rindex(")", start, end)
+    before, after = text[:start].rstrip(), text[end:].rstrip().removesuffix("=").rstrip()
+    if left_over := _left_over(text, start, end, after):
+        raise ConfigurationError(f"{describe(left_over)} is left over in {describe(text)}; {_REMEDY}")
     source = "(" + " ".join(text[start:end].translate(_SIGNS).split()) + ")"
     if len(re.findall(_OPERATOR, source)) > 2 * MAX_OPERATIONS:  # signs among them
         raise ConfigurationError(f"{describe(text)} has more than {MAX_OPERATIONS} operations")
+    for digits in re.findall(r"[0-9.]+", source):
+        if len(digits) > MAX_BITS // 3:  # Python reads no integers of more than 4,300 digits
+            raise _too_large(describe(digits))
     try:
         expression = _converted(ast.parse(source, mode="eval").body, source)
     except SyntaxError as error:
         raise ConfigurationError(f"{describe(source[1:-1])} is not an expression: {error.msg.split(';')[0]}") from None
-    before, after = text[:start].rstrip(), text[end:].rstrip().removesuffix("=").rstrip()
-    return before + " " * (before[-1:] not in ("", "(")), expression, after
+    return before + " " * bool(before), expression, after
+
+
+def _left_over(text: str, start: int, end: int, after: str) -> str:
+    """Return what may change the value of the expression text[start:end] and is not read, or "".
+
+    >>> _left_over("10 % 3 + 1", 4, 10, ""), _left_over("sqrt(4)", 4, 7, ""), _left_over("x + 3", 1, 5, "")
+    ('10 %', 'sqrt', 'x +')
+    >>> _left_over("What's the well-known 3 + 1?", 22, 28, "?")
+    ''
+    """
+    before, expression = text[:start], text[start:end]
+    for part in (before, after):
+        if unread := [at for at in range(len(part)) if not _is_read(part, at)]:
+            return part[unread[0] : unread[-1] + 1]
+    word, next_word = re.search(r"\w+$", before), re.match(r"\s*(\w+)", after)
+    sign = re.match(r"\s*(?:\+|[-\u2212]\s)", expression)  # "x + 3" and "x - 3", but not "Find -3 + 5"
+    if word and sign:
+        return (word[0] + sign[0]).rstrip()
+    if word and (not expression[0].isspace() or re.search(rf"(?<![\w'’]){_VARIABLE}$", before)):
+        return word[0]
+    if next_word and (not after[0].isspace() or re.match(rf"\s*{_VARIABLE}(?![\w'’])", after)):
+        return next_word[1]
+    return ""
+
+
+def _is_read(text: str, at: int) -> bool:
+    """Return whether a character is one of words: a letter, no number as "½" and "二" are, or between them."""
+    if text[at] == "-":
+        return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
+    is_letter = unicodedata.category(text[at])[0] in "LM" and not text[at].isnumeric()
+    return is_letter or text[at].isspace() or text[at] in _PUNCTUATION
 
 
 def _converted(node: ast.expr, source: str) -> _Expression:
