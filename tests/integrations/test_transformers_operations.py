@@ -240,7 +240,7 @@ def test_what_is_learned_needs_the_numbers_themselves(trained):
 def test_answers_that_nothing_gives_are_told_of(equipped):
     model, tokenizer = equipped("LlamaForCausalLM", operations=("+",))
     collator = NumberCollator(tokenizer, "causal")
-    batch = collator([{"prompt": "1 + 2 =", "completion": f" {n}"} for n in (3, 70, 80, 90) * 16])
+    batch = collator([{"prompt": "1 + 2 =", "completion": f" {n}"} for n in (3, 70, 80, 85) * 16])
     with pytest.warns(UserWarning, match="^only 25% of 64 numbers to be written"):
         outputs = model(**batch)
     assert outputs.number_derivable == 0.25
@@ -248,9 +248,53 @@ def test_answers_that_nothing_gives_are_told_of(equipped):
     assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
 
 
+def test_an_answer_that_neither_head_can_say_is_told_of_and_left_out(equipped):
+    model, tokenizer = equipped("LlamaForCausalLM", operations=("+",), max_numerator=50)
+    collator = NumberCollator(tokenizer, "causal")
+    with pytest.warns(UserWarning, match=r"^a number that is to be written comes from none.*max_numerator"):
+        outputs = model(**collator([{"prompt": "1 + 2 =", "completion": " 365"}]))
+    assert outputs.number_loss == 0
+    model(**collator([{"prompt": "1 + 2 =", "completion": " 366"}]))  # said once
+    other, tokenizer = equipped("LlamaForCausalLM", operations=("+",), max_numerator=400)
+    assert other(**NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 365"}])).number_loss > 1
+
+
+def test_probabilities_are_those_of_what_was_written(trained):
+    model, tokenizer = trained
+    written = model.generate(**tokenizer(["7 * 8 =", "3 + 4 ="]), max_new_tokens=1, do_sample=False)
+    assert np.isnan(written.probabilities[:, :-1]).all()
+    assert (written.probabilities[:, -1] > 0.9).all()
+    assert (written.probabilities[:, -1] < 1.0001).all()
+
+
+def test_texts_of_another_models_tokenizer_are_refused(trained, word_tokenizer, tiny_model):
+    model, _ = trained
+    tokenizer = word_tokenizer("other", "words", padding_side="left")
+    equip(tiny_model("LlamaForCausalLM", len(tokenizer)), tokenizer, SPACE, operations=FOUR)
+    with pytest.raises(ConfigurationError, match="went through the tokenizer of another model"):
+        model.generate(**NumberTokenizer(tokenizer)("1 + 2 ="), max_new_tokens=1)
+
+
+def test_a_causal_model_is_trained_with_padding_on_the_right(trained):
+    _, tokenizer = trained
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 3"}, "1 + 2 + 3 + 4 = 10"])
+    assert batch["attention_mask"][0, :5].all()
+    assert not batch["attention_mask"][0, 5:].any()
+    assert tokenizer.tokenizer.padding_side == "left"
+
+
+def test_a_text_without_tokens_is_named(trained):
+    _, tokenizer = trained
+    with pytest.raises(ConfigurationError, match="the text '' has no token"):
+        tokenizer([""])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"constants": (60,)}, "constants and recent are for operations"),
+        ({"operations": FOUR, "constants": "100"}, r"constants='100' is no list of numbers; \(100,\) is one"),
+        ({"operations": FOUR, "constants": 100}, r"constants=100 is no list of numbers; \(100,\) is one"),
         ({"operations": ("+", "plus")}, "operations has 'plus'"),
         ({"operations": FOUR, "recent": 0}, "recent=0 must be a whole number from 1 to 128, or None"),
         ({"operations": "+-"}, "is no list of names"),

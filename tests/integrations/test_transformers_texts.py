@@ -198,9 +198,11 @@ def test_wrong_examples_and_objectives(tokenizer):
     with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
     with pytest.raises(
-        ConfigurationError, match=r"example with nothing has no 'text'; .* says remove_unused_columns=False$"
+        ConfigurationError, match=r"example with nothing has no 'text', .* says remove_unused_columns=False$"
     ):
         NumberCollator(tokenizer, None)([{}])  # as Trainer leaves of {"text": ...}
+    with pytest.raises(ConfigurationError, match="the 'completion' of an example is 8, which is no text; give a str"):
+        NumberCollator(tokenizer, "causal")([{"prompt": "3 + 5 =", "completion": 8}])
     for none in (None, "gpt2", object()):
         with pytest.raises(ConfigurationError, match="is not a tokenizer; AutoTokenizer"):
             NumberTokenizer(none)

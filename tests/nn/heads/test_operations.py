@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -208,7 +209,8 @@ def test_a_target_without_derivation_is_left_to_the_other_head():
     prediction = head(torch.randn(2, DIM), torch.randn(2, 1, DIM), exact_numbers([[3], [3]]))
     of_free = prediction.log_probabilities[:, -1]
     said = torch.tensor([-1.0, -torch.inf])
-    loss, share = head.loss(prediction, exact_numbers([50, 60]), said)
+    with pytest.warns(UserWarning, match="^a number that is to be written comes from none of the context"):
+        loss, share = head.loss(prediction, exact_numbers([50, 60]), said)
     torch.testing.assert_close(loss, -(of_free[0] - 1.0))  # nothing gives 60, and nobody can say it
     assert share == 0
     loss.backward()
@@ -332,6 +334,25 @@ def test_shapes_that_do_not_fit_are_named():
     head = OperationHead(DIM)
     with pytest.raises(ConfigurationError, match=r"shapes \(1, 4\), \(1, 3, 4\), \(1, 2, 2, 1\) do not fit"):
         head(torch.zeros(1, DIM), torch.zeros(1, 3, DIM), exact_numbers([[1, 2]]))
+
+
+@pytest.mark.parametrize("targets", [exact_numbers([6]), torch.tensor([6, 2])])
+def test_targets_that_do_not_fit_are_named(targets):
+    head = OperationHead(DIM)
+    prediction = head(torch.zeros(2, DIM), torch.zeros(2, 1, DIM), exact_numbers([[1], [2]]))
+    with pytest.raises(ConfigurationError, match=r"^targets of shape .* do not fit 2 predictions"):
+        head.loss(prediction, targets)
+    with pytest.raises(ConfigurationError, match="with free=False"):
+        head.loss(prediction, exact_numbers([6, 2]), torch.zeros(2))
+
+
+def test_arrays_and_tensors_of_numbers_keep_their_shape():
+    expected = exact_numbers([[1, 2], [3, 4]])
+    rows = np.array([[1, 2], [3, 4]])
+    for numbers in (rows, torch.from_numpy(rows), list(rows), tuple(map(tuple, rows))):
+        assert torch.equal(exact_numbers(numbers), expected)
+    with pytest.raises(EncodingError, match="is no number"):
+        exact_numbers([[[1, 2], [3, 4]]])
 
 
 def test_weights_grow_in_proportion_to_the_width():

@@ -16,7 +16,7 @@ from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.models import NUMBER_INPUTS, EquippedModel, hidden_size_of
 from adelic.integrations.transformers.outputs import NUMBER_OUTPUTS, make_output_classes
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, check_tokenizer, note_settings
-from adelic.nn.heads.exact import check_operations
+from adelic.nn.heads.exact import check_constants, check_operations
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, one_line
 
@@ -89,7 +89,9 @@ def equip(
     if not hasattr(model, "get_input_embeddings"):
         raise ConfigurationError(f"{describe(model)} is not a model of Transformers, to which numbers can be given")
     if isinstance(model, EquippedModel):
-        raise ConfigurationError(f"this {type(model).__name__} is equipped already")
+        raise ConfigurationError(
+            f"this {type(model).__name__} is equipped already; build or load it anew for other options"
+        )
     _check_class(type(model), model.config)
     if "forward" in vars(model):
         raise ConfigurationError(
@@ -106,7 +108,7 @@ def equip(
         max_denominator=max_denominator,
         loss_weight=loss_weight,
         operations=check_operations(operations),
-        constants=tuple(constants),
+        constants=tuple(check_constants(constants)),
         recent=recent,
         steps=steps,
     )

@@ -50,9 +50,10 @@ class EquippedGenerator(EquippedModel):
             A `ModelOutput` with `sequences`, token ids (rows, total length), and `numbers`, an object array of the same
             shape: the `Fraction` at each number token; None elsewhere, where the head's answer is not a number up to
             max_numerator and max_denominator, and where a prompt's digits do not say which number it is. A model with
-            operations writes numbers of any size, and says in `derivations`, an object array of texts, how each that it
-            wrote came about: "12.5 × 8"; None elsewhere. With return_dict_in_generate=True also the library's other
-            entries.
+            operations writes numbers of up to 78,913 digits. It also says in `derivations`, an object array of texts,
+            how each number that it wrote came about: "12.5 × 8"; None elsewhere. A number is the most probable one,
+            however tokens are sampled; `probabilities`, floats of the same shape, are those of all its derivations
+            together, NaN elsewhere. With return_dict_in_generate=True also the library's other entries.
 
         Raises:
             ConfigurationError: an option does not go with numbers, or there are no prompts, or no tensors of their
@@ -85,9 +86,9 @@ class EquippedGenerator(EquippedModel):
             from transformers.generation import GenerateDecoderOnlyOutput
 
             result = GenerateDecoderOnlyOutput(sequences=sequences)
-        result["numbers"], derivations = memory.written(sequences)
+        result["numbers"], derivations, probabilities = memory.written(sequences)
         if self.numbers.operations is not None:
-            result["derivations"] = derivations
+            result["derivations"], result["probabilities"] = derivations, probabilities
         return result
 
     def prepare_inputs_for_generation(
@@ -218,19 +219,23 @@ class NumberMemory:
         self.reals = torch.cat([self.reals, reals.to(self.reals)], dim=1)
         self.digits = torch.cat([self.digits, digits.to(self.digits)], dim=1)
 
-    def written(self, sequences: torch.Tensor) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_]]:
+    def written(
+        self, sequences: torch.Tensor
+    ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_], npt.NDArray[np.float64]]:
         """Return the numbers of sequences that were recorded, or are one token longer, and how they came about, (*).
 
-        The numbers are `Fraction` or None, the derivations texts at numbers that were written, else None.
+        The numbers are `Fraction` or None; where one was written there are its derivation, a text, and its probability,
+        else None and NaN.
         """
         start = self._prompts.shape[1]
         values, texts = (np.full(tuple(sequences.shape), None, dtype=object) for _ in range(2))
+        probabilities = np.full(tuple(sequences.shape), np.nan)
         copies = len(sequences) // len(self._prompts)
         for row, path in enumerate(self._paths(sequences)):
             values[row, :start] = self._prompts[row // copies]
             for at, node in enumerate(path[1:], start):
-                values[row, at], texts[row, at] = self._nodes_of[node].value, self._nodes_of[node].derivation
-        return values, texts
+                _, values[row, at], texts[row, at], probabilities[row, at] = self._nodes_of[node]
+        return values, texts, probabilities
 
     def _paths(self, sequences: torch.Tensor) -> list[list[int]]:
         """Return the nodes of each sequence, those of one prompt one after the other; the first stands for the prompt.
@@ -256,23 +261,22 @@ class NumberMemory:
         numbers = [node for node, token in new if token == self._layers.settings.token_id]
         said = dict(zip(numbers, self._say(numbers), strict=True))
         for node, token in new:
-            value, text = said[node] if token == self._layers.settings.token_id else (None, None)
             self._next[node, token] = len(self._nodes_of)
-            self._nodes_of.append(_Node(node, value, text))
+            self._nodes_of.append(_Node(node, *(said[node] if token == self._layers.settings.token_id else ())))
         return [self._next.get(pair) for pair in pairs]
 
-    def _say(self, nodes: list[int]) -> list[tuple[Fraction | None, str | None]]:
-        """Return the numbers that the head says behind nodes, and how they come about."""
+    def _say(self, nodes: list[int]) -> list[tuple[Any, ...]]:
+        """Return the numbers that the head says behind nodes, how they come about, and how probable they are."""
         if not nodes:
             return []
         states = torch.stack([self._states[node] for node in nodes])
         if self._layers.operations is None:
-            return [(value, None) for value in self._layers.decode(states)]
+            return [(value,) for value in self._layers.decode(states)]
         contexts = [self._context(node) for node in nodes]
         memory = torch.nn.utils.rnn.pad_sequence([memory for memory, _ in contexts], batch_first=True)
         numbers = exact_numbers([values + [None] * (memory.shape[1] - len(values)) for _, values in contexts])
         written = self._layers.write(states, memory, numbers.to(states.device))
-        return list(zip(written.values, written.derivations, strict=True))
+        return list(zip(written.values, written.derivations, written.probabilities, strict=True))
 
     def _context(self, node: int) -> tuple[torch.Tensor, list[Fraction]]:
         """Return the n numbers that were read until a node, and the memory of them, (n, 2 · hidden_size)."""
@@ -299,11 +303,12 @@ class NumberMemory:
 
 
 class _Node(NamedTuple):
-    """A token that was written: behind which, and, of a number token, what was said and how it came about."""
+    """A token that was written: behind which, and, of a number token, what was said, how, and how probably."""
 
     parent: int | None
     value: Fraction | None = None
     derivation: str | None = None
+    probability: float = float("nan")
 
 
 def prompt_numbers(

@@ -21,6 +21,7 @@ from adelic.nn import (
 )
 from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
+from adelic.nn.heads.exact import Operands
 from adelic.numbers import AdeleSpace
 
 N_REAL = 2
@@ -149,8 +150,12 @@ class NumberLayers(Fingerprinted):
         is_read[torch.arange(len(at), device=at.device), at] = False
         memory, chosen = contexts(states, limbs, rows, is_read, ends)
         queries = states[rows, ends if is_causal else at]
-        free = self._log_likelihood(queries, digits[rows, at])
-        return self.operations.loss(self.choose(queries, memory, chosen), limbs[rows, at], free)
+        wanted = limbs[rows, at]
+        size = Operands(wanted)
+        code = self.settings.code
+        is_held = (size.above.abs() <= code.max_numerator) & (size.under <= code.max_denominator)
+        free = self._log_likelihood(queries, digits[rows, at]).masked_fill(~is_held, -torch.inf)
+        return self.operations.loss(self.choose(queries, memory, chosen), wanted, free)
 
     def _log_likelihood(self, states: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
         """Return the log-probability of digits (k, n_primes, max_precision), (k,); −inf where some are unknown."""

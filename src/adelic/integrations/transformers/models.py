@@ -206,6 +206,12 @@ class EquippedModel:
                 f"number_reals of shape {tuple(reals.shape)} and number_digits of shape {tuple(digits.shape)} do not "
                 f"fit {'' if input_ids is None else f'input_ids of shape {tuple(input_ids.shape)} and '}{space}"
             )
+        token_id, is_checked = self.numbers.settings.token_id, self.objective == "causal" and not is_traced()
+        if input_ids is not None and is_checked and bool(((input_ids != token_id) & ~reals.isnan()).any()):
+            raise ConfigurationError(
+                f"there are numbers at tokens other than {token_id}, which is the number token of this "
+                f"{type(self).__name__}; the texts went through the tokenizer of another model"
+            )
         counts = digit_counts(digits.device, space.primes, space.precisions)
         return reals, as_digits(digits, counts, unknown=UNKNOWN_DIGIT)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from adelic.errors import ConfigurationError
 from adelic.nn import exact_numbers, fractions_of
-from adelic.nn.heads.exact import check_operations
+from adelic.nn.heads.exact import check_constants, check_operations
 from adelic.nn.heads.operations import MOST_NUMBERS
 from adelic.nn.heads.steps import check_second
 from adelic.numbers import AdeleSpace, RedundantResidueCode
@@ -69,7 +69,9 @@ class NumberSettings:
     def __post_init__(self) -> None:
         """Check the values."""
         object.__setattr__(self, "operations", check_operations(self.operations))
-        constants = fractions_of(exact_numbers(list(self.constants)))
+        if not self.operations and (self.constants or self.recent is not None):
+            raise ConfigurationError("constants and recent are for operations, and there are none; operations=('+', …)")
+        constants = fractions_of(exact_numbers(check_constants(self.constants)))
         object.__setattr__(self, "constants", tuple(number_text(q) for q in constants))
         for name, (words, holds) in _RULES.items():
             if not holds(value := getattr(self, name)):

@@ -130,6 +130,8 @@ class NumberTokenizer:
         marked = [self.mark(text) for text in listed]
         options = {"padding": True} | options | {"return_tensors": "pt"}
         batch: BatchEncoding = self.tokenizer([text for text, _ in marked], **options)
+        if batch["input_ids"].numel() == 0:
+            raise ConfigurationError(f"the text {describe(listed[0])} has no token; give a text that is not empty")
         is_number = batch["input_ids"] == self.token_id
         is_truncated = bool(options.get("truncation"))
         reals, digits = unknown_numbers(self.space, tuple(is_number.shape))
@@ -246,7 +248,7 @@ class NumberCollator:
             raise ConfigurationError(f"objective={objective!r} must be 'causal', 'masked' or None; see model.objective")
         if not isinstance(tokenizer, NumberTokenizer):
             raise ConfigurationError(f"{describe(tokenizer)} is not a NumberTokenizer, which makes one of a tokenizer")
-        if not 0 <= hidden <= 1:
+        if isinstance(hidden, bool) or not isinstance(hidden, int | float) or not 0 <= hidden <= 1:
             raise ConfigurationError(f"hidden={describe(hidden)} is no share of examples; use 0 to 1, such as 0.5")
         if hidden and not (tokenizer.settings is not None and tokenizer.settings.operations):
             raise ConfigurationError(
@@ -277,7 +279,10 @@ class NumberCollator:
         rows = [{"text": example} if isinstance(example, str) else dict(example) for example in examples]
         prompts = [row.pop("prompt", "") for row in rows]
         texts = [prompt + _text_of(row) for prompt, row in zip(prompts, rows, strict=True)]
-        cut = {} if self.max_length is None else {"truncation": True, "max_length": self.max_length}
+        cut: dict[str, Any] = {} if self.max_length is None else {"truncation": True, "max_length": self.max_length}
+        if self.objective == "causal":
+            # Padding on the left, as prompts need it, would move the positions of models that count them from there.
+            cut["padding_side"] = "right"
         batch, placed = self.number_tokenizer.place(texts, return_offsets_mapping=any(prompts), **cut)
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
@@ -352,7 +357,9 @@ def _text_of(row: dict[str, Any]) -> str:
         if isinstance(row.get(key), str):
             text: str = row.pop(key)
             return text
+        if key in row:
+            raise ConfigurationError(f"the {key!r} of an example is {describe(row[key])}, which is no text; give a str")
     raise ConfigurationError(
-        f"an example with {', '.join(map(str, row)) or 'nothing'} has no 'text'; Trainer takes away what forward does "
-        "not read, unless TrainingArguments says remove_unused_columns=False"
+        f"an example with {', '.join(map(str, row)) or 'nothing'} has no 'text', and no 'completion' of a 'prompt'; "
+        "Trainer takes away what forward does not read, unless TrainingArguments says remove_unused_columns=False"
     )

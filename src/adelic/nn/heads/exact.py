@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, EncodingError
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import read
 
@@ -57,9 +57,9 @@ def exact_numbers(numbers: Any) -> torch.Tensor:
     >>> exact_numbers([[10**20], [7, 8]]).shape
     torch.Size([2, 2, 2, 3])
     """
-    rows = list(numbers)
+    rows = _plain(numbers)
     is_nested = any(isinstance(row, Sequence) and not isinstance(row, str) for row in rows)
-    lists = [[_fraction(value) for value in row] for row in (rows if is_nested else [rows])]
+    lists = [[_fraction(value) for value in _plain(row)] for row in (rows if is_nested else [rows])]
     found = [value for row in lists for value in row if value is not None]
     bits = max((max(q.numerator.bit_length(), q.denominator.bit_length()) for q in found), default=0)
     n_limbs = bits // _LIMB + 1
@@ -99,10 +99,19 @@ def padded(numbers: torch.Tensor, n_limbs: int) -> torch.Tensor:
     return torch.cat([numbers, sign], dim=-1) if more > 0 else numbers
 
 
+def _plain(numbers: Any) -> list[Any]:
+    """Return a sequence, an array or a tensor as a list, and those in it, too."""
+    listed = numbers.tolist() if hasattr(numbers, "tolist") else list(numbers)
+    return [one.tolist() if isinstance(one, np.ndarray | torch.Tensor) else one for one in listed]
+
+
 def _fraction(value: Any) -> Fraction | None:
     if value is None or isinstance(value, Fraction):
         return value
-    return read(value).fraction(0)
+    found = read(value)
+    if found.shape:
+        raise EncodingError(f"{describe(value)} is no number; numbers come as (n,) or as rows of them, (rows, n)")
+    return found.fraction(0)
 
 
 class Operands:
@@ -388,6 +397,21 @@ def check_operations(names: Any) -> tuple[str, ...]:
         if name not in known:
             raise ConfigurationError(f"operations has {describe(name)}, which is none of {', '.join(known)}")
     return tuple(dict.fromkeys(names))
+
+
+def check_constants(constants: Any) -> list[Any]:
+    """Return constants as a list, each once.
+
+    >>> check_constants((60, "0.5", 60))
+    [60, '0.5']
+    >>> check_constants("100")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: constants='100' is no list of numbers; (100,) is one
+    """
+    if isinstance(constants, str) or not isinstance(constants, Sequence):
+        shown = constants if isinstance(constants, str | int) else 100
+        raise ConfigurationError(f"constants={describe(constants)} is no list of numbers; ({shown},) is one")
+    return list(dict.fromkeys(constants))
 
 
 def matches(

@@ -1,7 +1,6 @@
 """A head that writes a number by choosing numbers of the context and an exact operation on them."""
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from adelic.nn.heads.exact import (
     LARGEST_BITS,
     UNARY,
     Operands,
+    check_constants,
     check_operations,
     exact_numbers,
     fractions_of,
@@ -25,6 +25,7 @@ from adelic.nn.heads.exact import (
     padded,
 )
 from adelic.nn.heads.steps import Read, SecondStep
+from adelic.nn.heads.watching import Watch
 from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain, is_traced
 from adelic.numbers.describe import describe, number_text
@@ -136,7 +137,7 @@ class OperationHead(Fingerprinted):
         self.in_features, self.memory_features, self.key_features = in_features, memory_features, key_features
         self.unary = ("copy", *(name for name in names if name in UNARY))
         self.binary = tuple(name for name in names if name in BINARY)
-        self.constants = tuple(fractions_of(exact_numbers(list(constants))).tolist())
+        self.constants = tuple(fractions_of(exact_numbers(check_constants(constants))).tolist())
         self.register_buffer("constant_numbers", exact_numbers(self.constants), persistent=False)
         n_unary, n_binary = len(self.unary), len(self.binary)
         self.base = nn.Linear(in_features, n_unary + n_binary + free)
@@ -157,9 +158,7 @@ class OperationHead(Fingerprinted):
         if steps not in (1, 2):
             raise ConfigurationError(f"steps={describe(steps)} is neither 1 nor 2; more steps are written one by one")
         self.second = SecondStep(in_features, memory_features, key_features, self.binary) if steps == 2 else None
-        self._n_targets: Any = 0  # of which the share with a derivation is watched
-        self._n_derivable: Any = 0
-        self._n_losses = 0
+        self._watch = Watch(names)
 
     constant_numbers: torch.Tensor
     n_steps: torch.Tensor
@@ -241,9 +240,18 @@ class OperationHead(Fingerprinted):
 
         Without `free`, targets that no derivation gives are left out; the loss is 0 where none is left.
 
+        Raises:
+            ConfigurationError: there is not one target for each prediction, or `free` is missing.
+
         Warns:
-            UserWarning: fewer than half of many targets have a derivation, so the head learns from few; once.
+            UserWarning: fewer than half of many targets have a derivation, so the head learns from few; or nothing
+                gives a target, and the other head cannot say it; once each.
         """
+        if targets.dim() != 3 or len(targets) != len(prediction.numbers) or (free is None) == self.free:
+            raise ConfigurationError(
+                f"targets of shape {tuple(targets.shape)} do not fit {len(prediction.numbers)} predictions of a head "
+                f"with free={self.free}; give (k, 2, limbs), and free (k,) to a head with free alone"
+            )
         scores = self._right(prediction, targets)
         is_right = ~scores.isneginf()
         has = is_right.any(dim=1)
@@ -255,12 +263,11 @@ class OperationHead(Fingerprinted):
         total = scores.detach().logsumexp(dim=1) + weighed - weighed.detach()
         total = torch.where(has, total, -torch.inf)
         is_learned = has if free is None else has | ~free.isneginf()
-        if self.free:
-            assert free is not None, "a head with free needs the other head's log-probabilities"
+        if free is not None:
             both = torch.stack([total, prediction.log_probabilities[:, -1] + free], dim=1)
             total = torch.where(is_learned[:, None], both, 0.0).logsumexp(dim=1)
         losses = -torch.where(is_learned, total, 0.0)
-        self._watch(has)
+        self._watch.see(has, None if free is None else is_learned)
         return losses.sum() / is_learned.sum().clamp(min=1), has.float().mean() if len(has) else has.float().sum()
 
     def _right(self, prediction: OperationPrediction, targets: torch.Tensor) -> torch.Tensor:
@@ -425,26 +432,3 @@ class OperationHead(Fingerprinted):
         if torch.is_grad_enabled() and not is_traced():
             self.n_steps += 1
         return weight
-
-    def _watch(self, has: torch.Tensor) -> None:
-        """Warn once if few targets have a derivation; the values are fetched from a device now and then only."""
-        if is_traced() or self._n_losses < 0:
-            return
-        self._n_targets = self._n_targets + len(has)
-        self._n_derivable = self._n_derivable + has.sum()
-        self._n_losses += 1
-        if self._n_losses & (self._n_losses - 1) or self._n_targets < _WATCHED:  # powers of two
-            return
-        share = float(self._n_derivable) / self._n_targets
-        if share < 0.5:
-            self._n_losses = -1
-            warnings.warn(
-                f"only {share:.0%} of {self._n_targets} numbers to be written are in the context or come from it "
-                f"by one of {', '.join(self.operations) or 'no operation'}, so the head learns from few; other "
-                "operations, constants or a text with the steps between (scratchpad) may state more",
-                stacklevel=4,
-            )
-
-
-_WATCHED = 64
-"""So many targets are seen before anything is said of the share that has a derivation."""
