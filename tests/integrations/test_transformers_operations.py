@@ -62,6 +62,18 @@ def test_a_model_computes_exactly_with_numbers_that_it_never_saw(trained):
     assert tokenizer.decode(written.sequences, written.numbers)[0] == "".join(examples[0].values())
 
 
+def test_a_number_greater_than_all_of_training_looks_as_the_greatest_of_these(trained):
+    model, tokenizer = trained
+    layers = model.numbers
+    assert layers.greatest_size.item() == pytest.approx(np.arcsinh(99 * 99 / 100), abs=3)  # it also read answers
+    digits = tokenizer(["7"])["number_digits"][0]
+    seen = float(np.sinh(layers.greatest_size.item()) * 100)
+    vectors = [layers.embed(torch.tensor([real]), digits) for real in (seen, 1e30, torch.inf)]
+    assert torch.allclose(vectors[0], vectors[1], atol=1e-5)
+    assert torch.equal(vectors[1], vectors[2])
+    assert not torch.equal(vectors[0], layers.embed(torch.tensor([seen / 2]), digits))
+
+
 def test_each_written_number_says_how_it_came_about(trained):
     model, tokenizer = trained
     written = model.generate(**tokenizer(["12.5 * 8 =", "-3 - 1/3 ="]), max_new_tokens=1, do_sample=False)
@@ -121,6 +133,7 @@ def test_saved_copied_and_pickled_it_computes_the_same(trained, tmp_path):
         assert np.array_equal(written.derivations, expected.derivations)
         assert again.numbers.settings == model.numbers.settings
         assert again.numbers.operations.n_steps == 80
+        assert again.numbers.greatest_size == model.numbers.greatest_size
     low = from_pretrained(tmp_path, dtype=torch.bfloat16)
     assert low.numbers.operations.pair.dtype == torch.bfloat16
     assert low.generate(**batch, max_new_tokens=1, do_sample=False).numbers[:, -1].tolist() == [56, 30]

@@ -54,6 +54,8 @@ class NumberLayers(Fingerprinted):
     torch.Size([5, 3, 2, 5])
     """
 
+    greatest_size: torch.Tensor | None
+
     def __init__(
         self,
         settings: NumberSettings,
@@ -73,6 +75,9 @@ class NumberLayers(Fingerprinted):
         self.head = AdelicHead(space, hidden_size, placewise=False, real_scale=settings.real_scale)
         self.loss = AdelicLoss(space, real_scale=settings.real_scale)
         self.operations = None
+        # With operations the answer depends on sizes hardly, and a number that is greater than all of training looks as
+        # the greatest of these: the head computes with it as it is. Saved with the weights.
+        self.register_buffer("greatest_size", torch.zeros(()) if settings.operations else None)
         if settings.operations:
             self.operations = OperationHead(
                 hidden_size,
@@ -101,6 +106,11 @@ class NumberLayers(Fingerprinted):
         is_known = (digits != UNKNOWN_DIGIT).all(dim=-1)
         places = self.features.of_primes(digits.clamp(min=0)).float() * is_known[..., None]
         size = torch.asinh(reals.float().clamp(-_LARGEST, _LARGEST) / self.settings.real_scale)
+        if self.greatest_size is not None:
+            if self.training:
+                seen = size.detach().abs().nan_to_num(0.0).flatten()
+                self.greatest_size = torch.cat([seen, self.greatest_size.float().reshape(1)]).amax()
+            size = size.clamp(-self.greatest_size.float(), self.greatest_size.float())
         features = torch.cat([torch.stack([size, reals.sign()], dim=-1), places.flatten(-2)], dim=-1)
         features = torch.where(reals.isnan()[..., None], 0.0, features)
         vectors: torch.Tensor = self.projection(features.to(self.projection.weight.dtype))
