@@ -2,7 +2,8 @@
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
 command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic"
-or "columns", a plan of that benchmark and its folder of results; or "searches", those of arithmetic_searches.py.
+or "columns", a plan of that benchmark and its folder of results; or "searches", those of arithmetic_searches.py, or
+"text_word_problems", those of that script.
 
 Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
 
@@ -34,6 +35,7 @@ from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.run_tables import single_runs
 from adelic.benchmark.table import Table
 from adelic.cli.report import in_markdown, report
+from adelic.storage.records import parse_object
 from adelic.training import Result
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,6 +145,11 @@ def fill(match: re.Match[str]) -> str:
         return match[0]
     if name == "searches":
         return f"{match[1]}{importlib.import_module('arithmetic_searches').table()}\n{match[3]}"
+    if name == "text_word_problems":
+        words = importlib.import_module(name)
+        results = [parse_object(path.read_bytes()) for path in sorted(words.FOLDER.glob("*.json"))]
+        made = "\n".join(one.to_markdown().partition("\n\n")[2] for one in words.tables(results))
+        return f"{match[1]}{made.strip()}\n{match[3]}"
     if name not in TABLES:
         sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")
     if not path.exists():
@@ -437,6 +444,31 @@ def training_setup(results: dict[str, Any]) -> str:
     return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
 
 
+def text_costs_step(results: dict[str, Any]) -> str:
+    """Return the time of a training step with numbers as a multiple of that of the plain model."""
+    columns = ("equipped", "four operations", "twelve operations", "twelve, 25 digits", "four, all learned")
+    rows = []
+    for row in results["rows"]:
+        ratios = [f"{row['ratios'][column]['step']:.2f}" for column in columns]
+        collator = f"{100 * row['ratios']['four operations']['share_of_collator']:.0f} %"
+        rows.append([f"{row['model']}: {row['numbers']} numbers", *ratios, collator])
+    head = ["texts of 96 tokens", *columns[:-1], "four, all tokens learned", "the batch's share, four"]
+    return table(head, rows)
+
+
+def text_costs_perplexity(results: dict[str, Any]) -> str:
+    """Return the perplexity of prose before and after training on arithmetic, from the least to the greatest seed."""
+    kinds = list(dict.fromkeys(row["model"] for row in results["rows"]))
+    rows = []
+    for kind in kinds:
+        runs = [row for row in results["rows"] if row["model"] == kind]
+        found = sorted({f"{run['perplexity']:,.2f}": run["perplexity"] for run in runs}.items(), key=lambda one: one[1])
+        shown = [found[0][0], found[-1][0]][: len(found)]
+        token = max(run["probability_of_the_number_token"] for run in runs)
+        rows.append([kind, " to ".join(shown), f"{token:.1g}" if token else "–", str(len(runs))])
+    return table(["model, after 300 steps", "perplexity of prose", "greatest mean probability of [NUM]", "seeds"], rows)
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_memory": ratios,
     "encode_memory_avx2": ratios,
@@ -461,6 +493,8 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "training_setup": training_setup,
     "folds": folds,
     "compact": compact,
+    "text_costs_step": text_costs_step,
+    "text_costs_perplexity": text_costs_perplexity,
 }
 
 if __name__ == "__main__":

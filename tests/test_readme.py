@@ -54,6 +54,7 @@ CONTROLS = "number-theory/table.md"
 PRODUCTS = ("arithmetic/table.md", "| problem", "a · b, 6 digits | 1,000")
 CONICS = (CONTROLS, "ax² + by² = z²")
 DIVISORS = (CONTROLS, "1 to 100, or greater**")
+SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")
 FIGURES = {
     "what divides both numbers": (
         ("one-hot digits {}, base 10 {}", "{:.1f}"),
@@ -81,6 +82,12 @@ FIGURES = {
         ("one-hot digits alone {} %, xVal {} %", "{:.1f}"),
         (CONTROLS, "**`sorting`", "AOE, one-hot digits alone", "test"),
         (CONTROLS, "**`sorting`", "xVal", "test"),
+    ),
+    "text with arithmetic": (
+        ("chosen operations {} %, digits with Abacus {} %, a table without a network {} %", "{:.1f}"),
+        (*SUMS, "operations"),
+        (*SUMS, "abacus"),
+        (*SUMS, "table"),
     ),
     "a decimal digit": (
         ("one-hot digits and real value {} %, base 10 {} %", "{:.1f}"),
