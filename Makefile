@@ -9,11 +9,12 @@ PIP_FLAGS := --quiet --disable-pip-version-check --no-compile --constraint const
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
-.PHONY: help setup test test-long test-all lint docs notebooks demo queue clean
+.PHONY: help setup test test-library test-long test-all lint docs notebooks demo queue clean
 
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
 	@echo "make test   run all tests but the long ones: a few minutes on two cores"
+	@echo "make test-library  those of the library alone"
 	@echo "make test-long  run the long ones"
 	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
 	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
@@ -24,11 +25,11 @@ help:
 
 setup: $(VENV)/installed
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml lab/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adelic needs Python 3.11 or later, this is " \
 		+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[dev]' --editable './lab[tune,fabric,ray,tensorboard]'
 	@touch $@
 
 # Each worker takes its share of the tests in order, so that a module's fixtures are made once; who is done first helps the
@@ -36,6 +37,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 # for other processes.
 test: setup
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-library: setup
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal src tests --ignore tests/lab --ignore tests/experiments
 
 test-long: setup
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -m 'long and not slow'

@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adelic import AdeleSpace
-from adelic.benchmark.plots import render, style
 from adelic.numbers.hensel import window_digits
 from adelic.storage.files import atomic_write
+from adelic_lab.report.plots import render, style
 
 FOLDER = Path(__file__).parent / "pictures"
 INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on a dark ground

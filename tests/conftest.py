@@ -62,9 +62,9 @@ def real_fsync() -> Iterator[Callable[[int], None]]:
 @pytest.fixture(scope="session")
 def tiny_recipe() -> Callable[..., Any]:
     """Return recipes of a very small network; keywords change them."""
-    from adelic.training import Recipe
+    from adelic_lab import TrainConfig
 
-    def make(**changes: Any) -> Recipe:
+    def make(**changes: Any) -> TrainConfig:
         plain = {
             "name": "quick",
             "learning_rate": 5e-3,
@@ -75,7 +75,7 @@ def tiny_recipe() -> Callable[..., Any]:
             "d_model": 16,
             "d_feedforward": 32,
         }
-        return Recipe(**plain | changes)
+        return TrainConfig(**plain | changes)
 
     return make
 
@@ -84,7 +84,7 @@ def tiny_recipe() -> Callable[..., Any]:
 def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
     """Return configurations of very small runs; keywords that a configuration lacks go to the recipe."""
     from adelic.data.sources import TaskData
-    from adelic.training import EmbeddingConfig, Experiment
+    from adelic_lab import EmbeddingConfig, Experiment
 
     def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> Experiment:
         space = {"primes": (2, 3, 5), "precision": 4} if embedding == "adelic" else {}
@@ -100,7 +100,7 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture
 def saved_after_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a checkpoint after each epoch, however short, as after each long one."""
-    from adelic.training.network import fitting
+    from adelic_lab.train import fitting
 
     monkeypatch.setattr(fitting, "EPOCH_SECONDS", 0)
 
@@ -239,8 +239,8 @@ def forked(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     all_started: list[Forked] = []
     training = ("runs.runner", "network.fitting", "network.distributed", "classical.models", "search.studies")
     imported = ("pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled")
-    imported += ("adelic.benchmark.engines",)
-    multiprocessing.set_forkserver_preload([*imported, *(f"adelic.training.{name}" for name in training)])
+    imported += ("adelic_lab.runs.engines",)
+    multiprocessing.set_forkserver_preload([*imported, *(f"adelic_lab.{name}" for name in training)])
 
     def start(program: str, folder: Path, environment: dict[str, str] | None = None, **names: Any) -> Forked:
         outputs = [tmp_path_factory.mktemp("outputs") / name for name in ("out", "err")]
@@ -306,7 +306,7 @@ def published_facts() -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def table_results():
     """All results of the table that is committed, which take half a second to read."""
-    from adelic.benchmark import read_results
+    from adelic_lab import read_results
 
     return tuple(read_results(Path(__file__).parents[1] / "results" / "table"))
 

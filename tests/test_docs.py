@@ -19,11 +19,12 @@ import pytest
 from click.testing import CliRunner
 
 from adelic import acd
-from adelic.benchmark import arithmetic, published_rows
-from adelic.benchmark.drawn import gather, read_plan
 from adelic.cli import commands
 from adelic.data.auditing.stored import to_markdown
 from adelic.data.registry import drawn_tasks
+from adelic_lab import published_rows
+from adelic_lab.report import arithmetic
+from adelic_lab.report.drawn import gather, read_plan
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -95,12 +96,12 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
         ]
     }
     if task == "lattice":
-        covers = json.loads((ROOT / "benchmarks" / "results" / "lattice_covers.json").read_text(encoding="utf-8"))
+        covers = json.loads((ROOT / "experiments" / "results" / "lattice_covers.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * value:.1f}" for of_size in covers["sizes"].values() for value in of_size.values()}
     if task == "characters":
-        found = json.loads((ROOT / "benchmarks" / "results" / "character_completion.json").read_text(encoding="utf-8"))
+        found = json.loads((ROOT / "experiments" / "results" / "character_completion.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * run['exact_match']:.1f}" for run in found["runs"]}
-        rules = json.loads((ROOT / "benchmarks" / "results" / "character_rules.json").read_text(encoding="utf-8"))
+        rules = json.loads((ROOT / "experiments" / "results" / "character_rules.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * run['by_residues']['exact']:.1f}" for run in rules["runs"]}
     figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")
     published = {
@@ -127,7 +128,7 @@ def test_the_commands_are_there():
 @pytest.mark.long
 def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)  # the script goes there
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(ROOT / "experiments"))
     monkeypatch.setattr(sys, "argv", ["tables.py", "--check"])
     with pytest.raises(SystemExit) as end:
         importlib.import_module("tables").main()
@@ -138,7 +139,7 @@ def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
     ("name", "plan", "results"),
     [
         ("arithmetic", "full", "arithmetic"),
-        ("composition", ROOT / "benchmarks" / "arithmetic_composition.toml", "composition"),
+        ("composition", ROOT / "experiments" / "arithmetic_composition.toml", "composition"),
     ],
 )
 def test_the_table_of_arithmetic_is_made_from_the_committed_results(name, plan, results):
@@ -310,7 +311,7 @@ def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
         for commands_of_line in pipelines(page)
         if commands_of_line[0][0] == "adelic" and not any(part in " ".join(commands_of_line[0]) for part in NOT_RUN)
     ]
-    for folder in ("recipes", "results", "examples", "benchmarks") if lines else ():
+    for folder in ("recipes", "results", "examples", "experiments") if lines else ():
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(webbrowser, "open", lambda url: True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from adelic.benchmark import published_rows, summarise
-from adelic.benchmark.comparison import comparisons, on_most_rows
-from adelic.benchmark.row_tables import chosen_by_validation
-from adelic.benchmark.significance import corrected, declared_contrast
+from adelic_lab import published_rows, summarise
+from adelic_lab.report.comparison import comparisons, on_most_rows
+from adelic_lab.report.row_tables import chosen_by_validation
+from adelic_lab.report.significance import corrected, declared_contrast
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ WORDS = (
 
 def test_speeds_are_those_of_the_committed_results() -> None:
     builds, classes = (
-        json.loads((ROOT / "benchmarks" / "results" / name).read_text(encoding="utf-8"))
+        json.loads((ROOT / "experiments" / "results" / name).read_text(encoding="utf-8"))
         for name in ("acd_builds.json", "quiver_sage.json")
     )
     slowest = max(build["seconds"] for build in builds["builds"])
@@ -34,7 +34,7 @@ def test_speeds_are_those_of_the_committed_results() -> None:
 
 
 def test_the_layout_s_speed_is_told_for_integers_and_for_rationals() -> None:
-    measured = json.loads((ROOT / "benchmarks" / "results" / "encode_memory.json").read_text(encoding="utf-8"))
+    measured = json.loads((ROOT / "experiments" / "results" / "encode_memory.json").read_text(encoding="utf-8"))
     integers, rationals = (f"{measured['ratios'][kind]:.2f}" for kind in ("integers", "rationals"))
     told = f"{integers} times the speed of filling its memory for integers and {rationals} times for rationals"
     assert told in OVERVIEW

@@ -116,9 +116,9 @@ def public_modules():
         if module.name not in ("adelic.__main__", "adelic.cli", "adelic.integrations"):
             yield module.name
     yield "adelic.nn.functional"
-    yield "adelic.benchmark.arithmetic"
-    yield "adelic.benchmark.drawn"
-    yield "adelic.training.solvers"
+    yield "adelic_lab.report.arithmetic"
+    yield "adelic_lab.report.drawn"
+    yield "adelic_lab.models.solvers"
     from adelic import integrations
 
     for module in pkgutil.iter_modules(integrations.__path__, "adelic.integrations."):
@@ -174,8 +174,8 @@ def test_links_that_leave_the_pages_are_named_and_checked(caplog):
     pytest.importorskip("mkdocs")
     hooks = load("hooks")
     page = PurePosixPath("docs/numbers.md")
-    assert hooks._in_site(page, "results", "../benchmarks/results") == "`benchmarks/results`"
-    assert hooks._in_site(page, "measured", "../benchmarks/results") == "measured (`benchmarks/results`)"
+    assert hooks._in_site(page, "results", "../experiments/results") == "`experiments/results`"
+    assert hooks._in_site(page, "measured", "../experiments/results") == "measured (`experiments/results`)"
     assert hooks._in_site(PurePosixPath("README.md"), "a", "docs/audit.md#b") == "[a](audit.md#b)"
     assert hooks._in_site(page, "home", "../README.md") == "[home](readme.md)"
     assert hooks._in_site(page, "changes", "../CHANGELOG.md") == "[changes](changelog.md)"
@@ -184,5 +184,5 @@ def test_links_that_leave_the_pages_are_named_and_checked(caplog):
         hooks._in_site(page, "a notebook", "../examples/numbers.ipynb") == "[a notebook](assets/examples/numbers.ipynb)"
     )
     assert not caplog.records
-    hooks._in_site(page, "nothing", "../benchmarks/nothing")
-    assert "../benchmarks/nothing, which does not exist" in caplog.text
+    hooks._in_site(page, "nothing", "../experiments/nothing")
+    assert "../experiments/nothing, which does not exist" in caplog.text

@@ -12,7 +12,7 @@ import click
 
 from adelic.cli import commands as ours
 from adelic.cli.options import Duration, IntegerList, NameList
-from adelic.cli.reproduce.drawn import arithmetic
+from adelic_lab.cli.reproduce.drawn import arithmetic
 from targets.case import Case
 from targets.command_line import HOSTILE, adelic, hostile_text
 

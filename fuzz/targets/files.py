@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from adelic import AdelicError, acd, benchmark, training
-from adelic.benchmark.files import write_result
-from adelic.training.folders.listing import list_runs
-from adelic.training.signals import Stopped
+import adelic_lab
+from adelic import AdelicError, acd
+from adelic_lab.report.files import write_result
+from adelic_lab.runs.folders.listing import list_runs
+from adelic_lab.runs.signals import Stopped
 from targets.case import Case, check_error
 from targets.runs import outcome, random_config, stop_after, timeless, weights
 
@@ -52,18 +53,18 @@ def files(case: Case) -> None:
     case.counts[f"{path.suffix.lstrip('.') or path.name}: equal"] += 1
 
 
-def _config() -> training.Experiment:
+def _config() -> adelic_lab.Experiment:
     return random_config(Random(0), epochs=2, batch_size=32)
 
 
 def _prepare(folder: Path) -> None:
     """Make one folder of each kind, and what comes out of each unharmed."""
     acd.build("schubert", n=3, cache=folder / "store")
-    training.run(_config(), folder / "finished", device="cpu")
+    adelic_lab.run(_config(), folder / "finished", device="cpu")
     with suppress(Stopped):  # inside the second epoch
-        training.run(_config(), folder / "stopped", device="cpu", stop=stop_after(2))
+        adelic_lab.run(_config(), folder / "stopped", device="cpu", stop=stop_after(2))
     assert not (folder / "stopped" / "DONE").exists()
-    finished = training.read_result(folder / "finished")
+    finished = adelic_lab.read_result(folder / "finished")
     assert finished is not None
     write_result(folder / "results", _config(), finished)
     seed = finished.seed + 1
@@ -92,16 +93,16 @@ def _store(folder: Path, prepared: Path) -> bool:
 
 def _finished(folder: Path, prepared: Path) -> bool:
     """Read a finished run as training and `runs list` do."""
-    expected = training.read_result(prepared / "finished")
+    expected = adelic_lab.read_result(prepared / "finished")
     listed = list_runs(folder.parent)
     is_same = all(run.result in (None, expected) for run in listed if run.folder.name == folder.name)
-    return is_same and training.run(_config(), folder, device="cpu") == expected
+    return is_same and adelic_lab.run(_config(), folder, device="cpu") == expected
 
 
 def _stopped(folder: Path, prepared: Path) -> bool:
     """Resume a run from its checkpoint."""
-    result = training.run(_config(), folder, device="cpu")
-    expected = training.read_result(prepared / "finished")
+    result = adelic_lab.run(_config(), folder, device="cpu")
+    expected = adelic_lab.read_result(prepared / "finished")
     assert expected is not None
     is_same = timeless(result.as_dict()) == timeless(expected.as_dict()) and outcome(folder) == outcome(
         prepared / "finished"
@@ -111,9 +112,9 @@ def _stopped(folder: Path, prepared: Path) -> bool:
 
 def _results(folder: Path, prepared: Path) -> bool:
     """Read lines of results and make the report of them."""
-    found = benchmark.read_results(folder)
-    benchmark.write_report(benchmark.summarise(found), folder / "report.html")
-    return found == benchmark.read_results(prepared / "results")
+    found = adelic_lab.read_results(folder)
+    adelic_lab.write_report(adelic_lab.summarise(found), folder / "report.html")
+    return found == adelic_lab.read_results(prepared / "results")
 
 
 KINDS: dict[str, tuple[Callable[[Path, Path], bool], tuple[str, ...]]] = {

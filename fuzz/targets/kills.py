@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from adelic import training
+import adelic_lab
 from adelic.cli import main
 from targets import forks
 from targets.case import Case
@@ -113,7 +113,7 @@ def _undisturbed(name: str, folder: Path) -> tuple[Any, float]:
 @cache
 def _import_everything(folder: Path) -> None:
     """Train once, so that forks find loaded what takes seconds to load, and signals meet the work itself."""
-    training.run(random_config(Random(0), epochs=2), folder, device="cpu")
+    adelic_lab.run(random_config(Random(0), epochs=2), folder, device="cpu")
 
 
 def _said(folder: Path) -> str:

@@ -4,12 +4,13 @@ import csv
 import shutil
 from pathlib import Path
 
-from adelic import AdelicError, benchmark, training
-from adelic.benchmark.files import write_result
+import adelic_lab
+from adelic import AdelicError
 from adelic.data.sources import TableData
-from adelic.training.dimensions import Search
-from adelic.training.folders.listing import list_runs
-from adelic.training.folders.searches import search_files
+from adelic_lab.report.files import write_result
+from adelic_lab.runs.folders.listing import list_runs
+from adelic_lab.runs.folders.searches import search_files
+from adelic_lab.search.dimensions import Search
 from targets.case import Case, check_error
 
 PIECES = (
@@ -59,7 +60,7 @@ def labels(case: Case) -> None:
             names |= {config.label, config.search_label, config.data.label, _of_study(table, target)}
             for name in (config.label, config.search_label, config.data.label, _of_study(table, target)):
                 _check(name)
-            trained.append(training.run(config, runs / config.label, device="cpu"))
+            trained.append(adelic_lab.run(config, runs / config.label, device="cpu"))
         except AdelicError as error:
             check_error(error)
             case.counts["refused"] += 1
@@ -67,11 +68,11 @@ def labels(case: Case) -> None:
         write_result(runs.parent / "results", config, trained[-1])
     told = {str(result.configuration) for result in trained}
     assert {str(run.result and run.result.configuration) for run in list_runs(runs)} == told, "a run is not listed"
-    assert len(benchmark.with_finished_runs([], runs)) == len(trained), "a run is not reported"
+    assert len(adelic_lab.with_finished_runs([], runs)) == len(trained), "a run is not reported"
     searches = [label for label in search_files(runs) if label in names]
     assert len(searches) == len(trained), "a search is not listed"
     if trained:
-        assert len(benchmark.read_results(runs.parent / "results")) == len(trained), "a result is not found again"
+        assert len(adelic_lab.read_results(runs.parent / "results")) == len(trained), "a result is not found again"
         assert {path.parent for path in (runs.parent / "results").rglob("*")} == {runs.parent / "results"}
     for path in _tree(case.folder) - before:
         inside = path.relative_to(runs.parent).parts
@@ -84,17 +85,17 @@ def _name(case: Case) -> str:
     return "".join(case.rng.choice(PIECES) for _ in range(case.rng.randint(1, 4)))
 
 
-def _config(case: Case, table: Path, target: str) -> training.Experiment:
+def _config(case: Case, table: Path, target: str) -> adelic_lab.Experiment:
     data = TableData(str(table), target, columns=("number",))
-    search = training.RandomSearch(trials=1)
-    return training.Experiment(data=data, model=training.Classical(name="majority"), recipe=search, seed=0)
+    search = adelic_lab.RandomSearch(trials=1)
+    return adelic_lab.Experiment(data=data, model=adelic_lab.Classical(name="majority"), recipe=search, seed=0)
 
 
 def _of_study(table: Path, target: str) -> str:
     """Return the name of a search of a network."""
     data = TableData(str(table), target, columns=("number",))
-    recipe = training.load_recipe("quick", data.row)
-    config = training.Experiment(data=data, model=training.EmbeddingConfig.of("learned"), recipe=recipe)
+    recipe = adelic_lab.load_recipe("quick", data.row)
+    config = adelic_lab.Experiment(data=data, model=adelic_lab.EmbeddingConfig.of("learned"), recipe=recipe)
     return Search(config=config, dimensions=("norm",)).name
 
 

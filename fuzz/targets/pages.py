@@ -14,9 +14,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from adelic import AdelicError, benchmark, training
+import adelic_lab
+from adelic import AdelicError
 from adelic.explore import render_page
-from adelic.training.result import Result
+from adelic_lab.results.result import Result
 from targets.case import Case, check_error
 from targets.command_line import hostile_text
 from targets.runs import random_config
@@ -136,7 +137,7 @@ def _report(case: Case) -> None:
     made = [_spoilt(case, seed) for seed in range(case.rng.randint(1, 3))]
     try:
         results = [Result.parse(json.dumps(result).encode(), "line 1") for result in made]
-        files = benchmark.write_report(benchmark.summarise(results), case.folder / "report.html")
+        files = adelic_lab.write_report(adelic_lab.summarise(results), case.folder / "report.html")
     except AdelicError as error:
         check_error(error)
         case.counts["results refused"] += 1
@@ -166,7 +167,7 @@ ATTRIBUTE = re.compile(r"(?!on)[a-z][a-z0-9:-]*", re.IGNORECASE)
 
 @cache
 def _result(folder: Path) -> dict[str, Any]:
-    return training.run(random_config(Random(0), epochs=2), folder / "run", device="cpu").as_dict()
+    return adelic_lab.run(random_config(Random(0), epochs=2), folder / "run", device="cpu").as_dict()
 
 
 def _spoilt(case: Case, seed: int) -> dict[str, Any]:

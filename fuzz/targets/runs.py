@@ -6,17 +6,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from adelic import training
+import adelic_lab
 from adelic.data.sources import TaskData
-from adelic.training.recipes import Recipe
-from adelic.training.signals import Stopped
+from adelic_lab.config.recipes import TrainConfig
+from adelic_lab.runs.signals import Stopped
 from targets.case import Case
 
 TIMES = ("seconds", "processor_seconds")
 """What a result says of time, which no two runs share."""
 
 
-def random_config(rng: Random, **recipe: Any) -> training.Experiment:
+def random_config(rng: Random, **recipe: Any) -> adelic_lab.Experiment:
     """Return a configuration that trains for a fraction of a second."""
     name = rng.choice(["adelic", "learned", "random", "one-hot", "fone", "xval", "periodic"])
     options: dict[str, Any] = {}
@@ -36,10 +36,10 @@ def random_config(rng: Random, **recipe: Any) -> training.Experiment:
         "pooling": rng.choice(["cls", "tokens"]),
         "norm": rng.choice(["post", "pre"]),
     }
-    return training.Experiment(
+    return adelic_lab.Experiment(
         data=TaskData("schubert", 3),
-        model=training.EmbeddingConfig.of(name, **options),
-        recipe=Recipe(**plain | recipe),
+        model=adelic_lab.EmbeddingConfig.of(name, **options),
+        recipe=TrainConfig(**plain | recipe),
         seed=rng.randrange(1000),
     )
 
@@ -51,7 +51,7 @@ def timeless(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def outcome(folder: Path) -> tuple[dict[str, Any], bytes]:
     """Return what a finished run came to: its result without times, and its metrics."""
-    found = training.read_result(folder)
+    found = adelic_lab.read_result(folder)
     assert found is not None, f"{folder} is not finished"
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_bytes().splitlines()]
     return timeless(found.as_dict()), json.dumps([timeless(line) for line in lines]).encode()
@@ -69,14 +69,14 @@ def determinism(case: Case) -> None:
     """Train the same very small model twice, now and then the second time in two parts."""
     config = random_config(case.rng)
     first, second = (case.folder / f"{name} {case.rng.randrange(10**9)}" for name in ("first", "second"))
-    training.run(config, first, device="cpu")
+    adelic_lab.run(config, first, device="cpu")
     if case.chance(0.5):
         steps = case.rng.randint(1, 8)
         try:
-            training.run(config, second, device="cpu", stop=stop_after(steps))
+            adelic_lab.run(config, second, device="cpu", stop=stop_after(steps))
         except Stopped:
             case.counts["in two parts"] += 1
-    training.run(config, second, device="cpu")
+    adelic_lab.run(config, second, device="cpu")
     assert outcome(first) == outcome(second), f"{config} ends otherwise the second time"
     assert weights(first) == weights(second), f"{config} has other weights the second time"
     case.counts["runs"] += 2

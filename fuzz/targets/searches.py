@@ -8,17 +8,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from adelic import training
+import adelic_lab
 from adelic.errors import StorageError
-from adelic.training.dimensions import Search
-from adelic.training.folders.searches import search_summary
+from adelic_lab.runs.folders.searches import search_summary
+from adelic_lab.search.dimensions import Search
 from targets.case import Case, check_error
 
 SEARCH = Search(
-    config=training.Experiment(
-        data=training.experiment.TaskData("schubert", 3),
-        model=training.EmbeddingConfig.of("learned"),
-        recipe=training.load_recipe(
+    config=adelic_lab.Experiment(
+        data=adelic_lab.experiment.TaskData("schubert", 3),
+        model=adelic_lab.EmbeddingConfig.of("learned"),
+        recipe=adelic_lab.load_recipe(
             "quick", "schubert-3", epochs=2, n_layers=1, d_model=16, n_heads=2, d_feedforward=16
         ),
     ),
@@ -49,7 +49,7 @@ def searches(case: Case) -> None:
     """Damage the data base of a finished search, go on with the search, and list it."""
     before = case.folder / "tune" / "before.db"
     if not before.exists():
-        training.tune(SEARCH, trials=TRIALS, storage=before, device="cpu")
+        adelic_lab.tune(SEARCH, trials=TRIALS, storage=before, device="cpu")
     expected = _outcome(before)
     path = case.folder / "tune" / "attacked.db"
     for left in path.parent.glob("attacked*"):
@@ -73,7 +73,7 @@ def searches(case: Case) -> None:
 
 
 def _outcome(path: Path) -> tuple[Any, ...]:
-    return training.tune(SEARCH, trials=TRIALS, storage=path, device="cpu").trials
+    return adelic_lab.tune(SEARCH, trials=TRIALS, storage=path, device="cpu").trials
 
 
 def _flip(case: Case, path: Path) -> str:

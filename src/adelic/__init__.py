@@ -9,9 +9,9 @@
 
 The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, tables of one's own, splits), `adelic.acd` (the
 Algebraic Combinatorics Dataset, generated from its definitions), `adelic.number_theory` (questions drawn from their
-definitions), `adelic.columns` (small ones about number columns), `adelic.nn` (PyTorch layers), `adelic.training` and
-`adelic.benchmark` (the experiments). They load when first used: `import adelic` imports neither torch nor numba. Stored
-data need `pip install 'adelic[data]'`, the last three `pip install 'adelic[torch]'`.
+definitions), `adelic.columns` (small ones about number columns), `adelic.nn` (PyTorch layers). They load when first
+used: `import adelic` imports neither torch nor numba. Stored data need `pip install 'adelic[data]'`, the layers
+`pip install 'adelic[torch]'`. Experiments are another package, `adelic_lab`.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode, SpaceCh
 from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
-    from adelic import acd, benchmark, columns, data, nn, number_theory, numbers, training
+    from adelic import acd, columns, data, nn, number_theory, numbers
 
 __version__ = VERSION
 __all__ = [
@@ -33,17 +33,15 @@ __all__ = [
     "RedundantResidueCode",
     "SpaceChoice",
     "acd",
-    "benchmark",
     "choose_space",
     "columns",
     "data",
     "nn",
     "number_theory",
     "numbers",
-    "training",
 ]
 
-_NEED_TORCH = frozenset({"benchmark", "nn", "training"})
+_NEED_TORCH = frozenset({"nn"})
 _SUBPACKAGES = frozenset({"acd", "columns", "data", "number_theory", "numbers"}) | _NEED_TORCH
 
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import adelic as package
 from adelic.cli import commands
 from adelic.cli.options import FileName
-from adelic.cli.reproduce.drawn import arithmetic, columns, number_theory
-from adelic.cli.reproduce.queue import queue
+from adelic_lab.cli.reproduce.drawn import arithmetic, columns, number_theory
+from adelic_lab.cli.reproduce.queue import queue
 
 
 def walk(command, path=()):
@@ -79,7 +79,7 @@ def test_long_helps_have_sections(path):
     _, *parts = re.split(r"^(\S[^\n]*):\n", help_of(path), flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     assert list(sections)[-1] == "Options"
-    assert {"Recipe", "Other models"} <= sections.keys()
+    assert {"TrainConfig", "Other models"} <= sections.keys()
     listed = re.findall(r"^  (?:-h, )?(--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
     assert sorted(listed) == sorted(
         {option.opts[0] for option in ALL[path].params if isinstance(option, click.Option)} | {"--help"}

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from adelic import acd, data
-from adelic.benchmark.rows import data_key
 from adelic.data.exporting import ENDINGS
 from adelic.data.tables import read_table
-from adelic.training import read_result
+from adelic_lab import read_result
+from adelic_lab.report.rows import data_key
 
 
 def test_list(works, monkeypatch):

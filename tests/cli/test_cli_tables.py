@@ -17,7 +17,7 @@ from adelic.cli import experiments
 from adelic.data import sources
 from adelic.data.sources import TableData
 from adelic.data.tables import read_table
-from adelic.training import read_result
+from adelic_lab import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
 SMALL += ("--device", "cpu", "--run-dir", "run")
@@ -92,12 +92,12 @@ def interrupting(title, **options):
     """Stand in for the progress bar: press Ctrl-C once an epoch is done."""
     pressed = []
 
-    def tick(done, total, text):
+    def progress(done, total, text):
         if done and not pressed:
             pressed.append(done)
             signal.raise_signal(signal.SIGINT)
 
-    yield tick
+    yield progress
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_it_is_listed_beside_ours(adelic_with):
         ({"more": "TASKS = {'odd': TASK}"}, "the task 'parity' stands under the name 'odd'"),
         (
             {"group": "adelic.drawn_tasks"},
-            "'parity' has the type Task, and must be a DrawnTask (tasks of the two kinds",
+            "'parity' has the type Task, and must be a SampledTask (tasks of the two kinds",
         ),
         ({"name": "schubert"}, "has a task 'schubert', and so has "),
         ({"name": "gcd"}, "has a task 'gcd', and so has "),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.data import DrawnTask, drawn_task
+from adelic.data import SampledTask, drawn_task
 from adelic.data.readings import MODULI, operand_names, readings
 from adelic.data.rules import TREE_DEPTH, question_rules
 
@@ -19,7 +19,7 @@ def rng(seed=0):
 
 def planted(solve, *, arity=2, low=1, high=10**6, classes=True):
     """A task whose answers are a function of uniform operands."""
-    return DrawnTask(
+    return SampledTask(
         name="planted",
         title="planted",
         arity=arity,

@@ -10,7 +10,7 @@ from adelic import acd
 from adelic.acd.permutations import rank_matrices
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.training import EmbeddingConfig, Experiment, run
+from adelic_lab import EmbeddingConfig, Experiment, run
 
 SMALLEST = {
     "characters": 6,

@@ -220,20 +220,20 @@ def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
     attacks.attack("files")
     files = sys.modules["targets.files"]
     monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
-    monkeypatch.setattr(importlib.import_module("adelic.training.folders.files"), "check_sum", lambda *_: None)
+    monkeypatch.setattr(importlib.import_module("adelic_lab.runs.folders.files"), "check_sum", lambda *_: None)
     assert "without an error" in str(failure("files"))
 
 
 def test_labels_notice_a_path(failure, monkeypatch):
     monkeypatch.setattr("adelic.data.sources.file_name", lambda text: text)
-    monkeypatch.setattr("adelic.training.experiment.file_name", lambda text, end: text + end)
+    monkeypatch.setattr("adelic_lab.config.experiment.file_name", lambda text, end: text + end)
     assert "file names lack" in str(failure("labels"))
 
 
 @pytest.mark.long
 def test_searches_notice_what_is_not_checked(failure, monkeypatch):
     for module in ("seals", "studies"):
-        monkeypatch.setattr(f"adelic.training.search.{module}.verify", lambda study: [])
+        monkeypatch.setattr(f"adelic_lab.search.{module}.verify", lambda study: [])
     assert "without an error" in str(failure("searches"))
 
 
@@ -246,14 +246,14 @@ def test_published_notices_a_raw_exception(failure, monkeypatch):
 
 
 def test_determinism_notices_a_seed_that_is_not_fixed(failure, monkeypatch):
-    monkeypatch.setattr("adelic.training.network.loop.stream_seed", lambda *_: random.getrandbits(31))
+    monkeypatch.setattr("adelic_lab.train.loop.stream_seed", lambda *_: random.getrandbits(31))
     assert "second time" in str(failure("determinism"))
 
 
 @pytest.mark.slow
 def test_kills_notice_lost_work(attacks, failure, monkeypatch):
     attacks.attack("kills")
-    module = importlib.import_module("adelic.training.network.fitting")
+    module = importlib.import_module("adelic_lab.train.fitting")
     load = module.load_checkpoint
 
     def forgetful(path, model, optimizer):

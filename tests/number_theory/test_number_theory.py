@@ -26,7 +26,7 @@ from adelic.number_theory.composition import COMPOSITION
 from adelic.number_theory.conics import _has_new_pair
 from adelic.number_theory.drawing import held_out
 from adelic.number_theory.symbols import REAL, has_zero, hilbert_symbol
-from adelic.training import EmbeddingConfig, Experiment, load_recipe
+from adelic_lab import EmbeddingConfig, Experiment, load_recipe
 
 OURS = [name for name in TASKS if name not in ARITHMETIC and name not in COMPOSITION]  # these have tests of their own
 CASES = [(name, split) for name in OURS for split in TASKS[name].splits]

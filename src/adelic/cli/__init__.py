@@ -15,24 +15,19 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.metadata import entry_points
 from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
 from adelic.cli.data import data_commands
-from adelic.cli.experiments import train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup, plain, with_options
-from adelic.cli.predict import predict
-from adelic.cli.report import report
-from adelic.cli.reproduce import reproduce
-from adelic.cli.runs import runs
-from adelic.cli.tune import tune
 from adelic.cli.versions import version_option
 from adelic.cli.warm import warm
-from adelic.errors import INTERRUPTED, AdelicError, Interrupted
+from adelic.errors import INTERRUPTED, AdelicError, Interrupted, MissingExtraError
 from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
@@ -41,7 +36,30 @@ SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
 """The commands that save what is finished while they work."""
 
 
-@click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+OF_THE_LABORATORY = ("train", "tune", "predict", "reproduce", "report", "runs")
+"""The commands of `adelic_lab`."""
+
+
+class Commands(SuggestingGroup):
+    """The commands of this package, and those that others add by the entry points `adelic.commands`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return [*super().list_commands(ctx), *entry_points(group="adelic.commands").names]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command, loaded when it is asked for."""
+        for found in entry_points(group="adelic.commands", name=name):
+            command: click.Command = found.load()
+            return command
+        if name in OF_THE_LABORATORY:
+            raise MissingExtraError(
+                f"adelic {name} is a command of the laboratory, which is not installed: pip install ./lab"
+            )
+        return super().get_command(ctx, name)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @version_option
 def commands() -> None:
     """Numbers that carry their own embeddings.
@@ -68,7 +86,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs, predict, warm):
+for command in (encode, decode, explore, space, data_commands, warm):
     commands.add_command(command)
 
 

@@ -10,9 +10,9 @@ import click
 
 from adelic import data
 from adelic.cli.audits import print_questions, print_rows
-from adelic.cli.experiments import seed_option
 from adelic.cli.options import (
     FileName,
+    Given,
     SuggestingGroup,
     field_options,
     in_terms_of_options,
@@ -25,8 +25,14 @@ from adelic.data import exporting
 from adelic.data.protocol import assigned
 from adelic.data.sources import DrawnData, TableData, TaskData
 from adelic.storage.files import atomic_write
-from adelic.storage.options import options
+from adelic.storage.options import Option, options
 
+seed_option = click.option(
+    "--seed",
+    type=Given(Option(name="seed", kind=int, least=0)),
+    default=0,
+    help="Seed of what is drawn at random: negative examples and parts of the data, or questions.  [default: 0]",
+)
 data_options = stack(field_options(TaskData, is_filled=True), seed_option)
 workers_option = click.option(
     "--workers", type=int, default=1, show_default=True, help="Number of processes that generate rows."
@@ -100,8 +106,8 @@ def build(task: str, task_options: tuple[str, ...], workers: int, **size: Any) -
     adelic data build quiver --task-options labelling=random --workers 2
     """
     chosen = _chosen(task, task_options)
-    with progress_bar(_title(task, size)) as tick:
-        provenance = data.build(task, progress=tick, workers=workers, **size, **chosen)
+    with progress_bar(_title(task, size)) as progress:
+        provenance = data.build(task, progress=progress, workers=workers, **size, **chosen)
     rows = provenance["rows"]
     of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
     click.echo(
@@ -175,17 +181,17 @@ def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     chosen = data.source(task, **given)
     if output is not None:
         check_output(output, ".json", inputs=[Path(chosen.path)] if isinstance(chosen, TableData) else ())
-    with progress_bar(f"auditing {task}") as tick:
+    with progress_bar(f"auditing {task}") as progress:
         if isinstance(chosen, data.DrawnData):
-            found = data.audit_drawn(chosen, seed=seed, progress=tick)
+            found = data.audit_drawn(chosen, seed=seed, progress=progress)
         elif isinstance(chosen, TableData):
             command = ["adelic", "data", "audit", *chosen.arguments(), *(["--seed", str(seed)] if seed else [])]
             rows = chosen.load(seed)
-            found = data.audit(rows, progress=tick) | {"command": shlex.join(command)}
+            found = data.audit(rows, progress=progress) | {"command": shlex.join(command)}
         else:
             about: dict[str, Any] = {"n": chosen.n, "edition": chosen.edition, "split": chosen.split, "seed": seed}
             about |= assigned(given["task_options"] or ())
-            found = data.audit(task, progress=tick, **about)
+            found = data.audit(task, progress=progress, **about)
     (print_questions if is_drawn else print_rows)(found)
     if isinstance(chosen, TableData) and rows.class_names is None:
         click.echo(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
@@ -229,15 +235,17 @@ def export(
     adelic data export lattice --n 10 --format acd --output acd-files
     """
     chosen = _chosen(task, task_options)
-    with progress_bar(_title(task, size)) as tick:
-        dataset = data.load(task, progress=tick, workers=workers, **size, **chosen)
+    with progress_bar(_title(task, size)) as progress:
+        dataset = data.load(task, progress=progress, workers=workers, **size, **chosen)
         size["n"] = dataset.provenance["n"]
         what = [part for name in ("n", "edition", "split", "seed") for part in (f"--{name}", str(size[name]))]
         what += options(TaskData)["task_options"].words(task_options) if task_options else []
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *what, *where]
         written = shlex.join(["adelic", *command])
-        described = exporting.write(dataset, output, format=file_format, force=force, command=written, progress=tick)
+        described = exporting.write(
+            dataset, output, format=file_format, force=force, command=written, progress=progress
+        )
     for name, file in described["files"].items():
         click.echo(f"{output / name}: {file['rows']:,} rows")
     click.echo(output / exporting.description_file(dataset, file_format))
@@ -268,9 +276,9 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
     if task is not None and split is not None:
         data.task(task).check_split(split)
     wanted: dict[str, Any] = {"n": n, "edition": edition, "workers": workers}
-    with progress_bar(f"verifying {task or 'all tasks'}") as tick:
-        checks = data.verify(task, progress=tick, **wanted) if split != "orbits" else []
-        divided = data.verify_orbits(task, progress=tick, **wanted) if split != "published" else []
+    with progress_bar(f"verifying {task or 'all tasks'}") as progress:
+        checks = data.verify(task, progress=progress, **wanted) if split != "orbits" else []
+        divided = data.verify_orbits(task, progress=progress, **wanted) if split != "published" else []
     if checks:
         _print_counts(checks)
     if divided:

@@ -23,7 +23,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from adelic.data.protocol import Progress as Tick
+from adelic.data.protocol import Progress as OnProgress
 from adelic.errors import AdelicError, UnknownNameError
 from adelic.numbers.describe import describe, shortened
 from adelic.storage.options import Option, name_option, options
@@ -323,8 +323,8 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def progress_bar(title: str, *, percent: bool = False, transient: bool = False) -> Iterator[Tick]:
-    """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
+def progress_bar(title: str, *, percent: bool = False, transient: bool = False) -> Iterator[OnProgress]:
+    """Show a progress bar on stderr; yield the function that moves it: update(done, total, text).
 
     Where stderr is not a terminal, it is lines instead: one after each epoch, and in a long one the first after ten
     seconds, then one a minute; of other work one in ten seconds.
@@ -351,12 +351,12 @@ def progress_bar(title: str, *, percent: bool = False, transient: bool = False) 
     progress = Progress(*columns, console=console, transient=transient)
     task = progress.add_task(title, total=None)
 
-    def tick(done: int, total: int, text: str) -> None:
+    def update(done: int, total: int, text: str) -> None:
         progress.start()  # not before there is something to show; starting twice does nothing
         progress.update(task, completed=done, total=total, description=f"{title} · {plain(text)}")
 
     try:
-        yield tick
+        yield update
         progress.update(task, description=title)
     finally:
         if progress.live.is_started:
@@ -364,12 +364,12 @@ def progress_bar(title: str, *, percent: bool = False, transient: bool = False) 
 
 
 @contextmanager
-def _told_in_lines(title: str) -> Iterator[Tick]:
-    """Yield a tick that writes lines, each at once; what is prepared, as (0, 1, text), only if it takes a second."""
+def _told_in_lines(title: str) -> Iterator[OnProgress]:
+    """Yield a function that writes lines, each at once; what is prepared, as (0, 1, text), only after a second."""
     began, spoken, prepared = time.monotonic(), -math.inf, ""
     prepares = threading.Timer(0, lambda: None)
 
-    def tick(done: int, total: int, text: str) -> None:
+    def update(done: int, total: int, text: str) -> None:
         nonlocal spoken, prepared, prepares
         prepares.cancel()
         if (done, total) == (0, 1) and text != prepared:
@@ -389,6 +389,6 @@ def _told_in_lines(title: str) -> Iterator[Tick]:
             spoken = now
 
     try:
-        yield tick
+        yield update
     finally:
         prepares.cancel()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from adelic.errors import ConfigurationError
-from adelic.storage.files import check_writable, check_writable_folder, is_stream
+from adelic.storage.files import check_writable, is_stream
 
 
 def check_output(path: Path, ending: str, *, option: str = "--output", inputs: Iterable[Path] = ()) -> None:
@@ -18,16 +18,13 @@ def check_output(path: Path, ending: str, *, option: str = "--output", inputs: I
         inputs: files that the command reads, or that it depends on.
 
     Raises:
-        ConfigurationError: the name has another ending; the file is an input, or one of a run.
+        ConfigurationError: the name has another ending; the file is an input.
         StorageError: it cannot be written.
 
     >>> check_output(Path("mine.parquet"), ".csv")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: --output mine.parquet is to be a file in CSV: give it a name that ends in .csv
     """
-    from adelic.training.folders.files import FILES
-    from adelic.training.folders.listing import is_run_folder
-
     if is_stream(path):
         return
     if path.suffix.lower() != ending:
@@ -37,13 +34,6 @@ def check_output(path: Path, ending: str, *, option: str = "--output", inputs: I
         if os.path.realpath(read) == os.path.realpath(path) or _is_same(read, path):
             raise ConfigurationError(f"{option} {path} would replace {read}, which is an input; choose another name")
     check_writable(path)
-    if path.name in FILES and is_run_folder(path.parent):
-        raise ConfigurationError(f"{option} {path} would replace a file of the run there; choose another name")
-
-
-def check_folder(folder: Path, option: str) -> None:
-    """Raise StorageError unless a command may write files into the folder that an option names."""
-    check_writable_folder(folder, remedy=f"choose another {option}")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -10,7 +10,7 @@ They are the benchmark behind the page "Which features?" (`adelic reproduce colu
 classes, so that every embedding can learn it, and what is asked for is sometimes the size of a number, sometimes a
 residue, sometimes its digits in base 10.
 
-To add a task, put a `DrawnTask` into one of the modules, or one more, and name it below. Of adelic, `storage`,
+To add a task, put a `SampledTask` into one of the modules, or one more, and name it below. Of adelic, `storage`,
 `numbers` and `data` may be imported.
 
 >>> import numpy as np
@@ -26,11 +26,11 @@ from adelic.columns.prices import PRICE_ENDING, ROUND_TOTAL
 from adelic.columns.residues import DIVISIBILITY, HUNDREDS, LONG_RESIDUE
 from adelic.columns.sizes import GREATER, MAGNITUDE, RATIO
 from adelic.columns.sums import DIFFERENCE_RESIDUE, GCD_CLASS, SUM_RESIDUE
-from adelic.data.drawn import DrawnTask
+from adelic.data.drawn import SampledTask
 
 __all__ = ["TASKS"]
 
-TASKS: Mapping[str, DrawnTask] = {
+TASKS: Mapping[str, SampledTask] = {
     task.name: task
     for task in (
         SUM_RESIDUE,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 
 _DAYS = 20_000
 """Days since 1 January 1970, a Thursday; they reach into 2024."""
@@ -20,7 +20,7 @@ def _years(n: int, rng: np.random.Generator) -> Operands:
     return step * rng.integers(1, _YEARS // step + 1)
 
 
-WEEKDAY = DrawnTask(
+WEEKDAY = SampledTask(
     name="weekday",
     title="the weekday of a day number, days since 1 January 1970 up to 2024",
     arity=1,
@@ -31,7 +31,7 @@ WEEKDAY = DrawnTask(
     class_names=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
     vocabulary=tuple(range(_DAYS)),
 )
-LEAP_YEAR = DrawnTask(
+LEAP_YEAR = SampledTask(
     name="leap-year",
     title="is a year, up to 100,000, a leap year?",
     arity=1,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 
 _UNIT = 100
 _MOST = 10_000
@@ -32,7 +32,7 @@ def _ending(X: Operands) -> Answers:
     return np.where(found.any(axis=1), found.argmax(axis=1), len(_ENDINGS))
 
 
-ROUND_TOTAL = DrawnTask(
+ROUND_TOTAL = SampledTask(
     name="round-total",
     title="is the sum of two prices below 100.00, in cents, an amount without cents?",
     arity=2,
@@ -44,7 +44,7 @@ ROUND_TOTAL = DrawnTask(
     class_names=("no", "yes"),
     vocabulary=tuple(range(_MOST)),
 )
-PRICE_ENDING = DrawnTask(
+PRICE_ENDING = SampledTask(
     name="price-ending",
     title="does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
     arity=1,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 
 _LIMIT = 10**6
 _LONG = 10**12
@@ -12,7 +12,7 @@ def _any(n: int, rng: np.random.Generator) -> Operands:
     return rng.integers(1, _LIMIT + 1, (n, 1))
 
 
-LONG_RESIDUE = DrawnTask(
+LONG_RESIDUE = SampledTask(
     name="long-residue",
     title="n mod 7, of an integer of 12 digits",
     arity=1,
@@ -21,7 +21,7 @@ LONG_RESIDUE = DrawnTask(
     max_operand=_LONG - 1,
     max_numerator=6,
 )
-DIVISIBILITY = DrawnTask(
+DIVISIBILITY = SampledTask(
     name="divisibility",
     title="which of 2 and 3 divide n, up to 1,000,000?",
     arity=1,
@@ -31,7 +31,7 @@ DIVISIBILITY = DrawnTask(
     max_numerator=3,
     class_names=("neither", "2", "3", "both"),
 )
-HUNDREDS = DrawnTask(
+HUNDREDS = SampledTask(
     name="hundreds",
     title="the hundreds digit of n, up to 1,000,000",
     arity=1,

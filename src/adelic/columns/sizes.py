@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 
 _LIMIT = 10**6
 _DIGITS = 12
@@ -18,7 +18,7 @@ def _of_any_size(n: int, rng: np.random.Generator) -> Operands:
     return rng.integers(powers, 10 * powers)
 
 
-GREATER = DrawnTask(
+GREATER = SampledTask(
     name="greater",
     title="is a > b? both up to 1,000,000",
     arity=2,
@@ -28,7 +28,7 @@ GREATER = DrawnTask(
     max_numerator=1,
     class_names=("no", "yes"),
 )
-RATIO = DrawnTask(
+RATIO = SampledTask(
     name="ratio",
     title="is a/b less than 2/3, from there on at most 3/2, or greater? both up to 1,000,000",
     arity=2,
@@ -38,7 +38,7 @@ RATIO = DrawnTask(
     max_numerator=2,
     class_names=("less", "between", "greater"),
 )
-MAGNITUDE = DrawnTask(
+MAGNITUDE = SampledTask(
     name="magnitude",
     title="how many decimal digits has n, below 10^12?",
     arity=1,

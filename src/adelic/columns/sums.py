@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 
 _LIMIT = 1000
 """Operands are from 0, or 1, up to below this, so that a vector for each can be trained."""
@@ -20,7 +20,7 @@ def _with_divisor(n: int, rng: np.random.Generator) -> Operands:
     return divisor * rng.integers(1, (_LIMIT - 1) // divisor + 1, (n, 2))
 
 
-SUM_RESIDUE = DrawnTask(
+SUM_RESIDUE = SampledTask(
     name="sum-residue",
     title="is (a + b) mod 7 less than 3? a and b below 1,000",
     arity=2,
@@ -32,7 +32,7 @@ SUM_RESIDUE = DrawnTask(
     class_names=("no", "yes"),
     vocabulary=tuple(range(_LIMIT)),
 )
-DIFFERENCE_RESIDUE = DrawnTask(
+DIFFERENCE_RESIDUE = SampledTask(
     name="difference-residue",
     title="(a − b) mod 12, the hours on a clock between a and b below 1,000",
     arity=2,
@@ -42,7 +42,7 @@ DIFFERENCE_RESIDUE = DrawnTask(
     max_numerator=_CLOCK - 1,
     vocabulary=tuple(range(_LIMIT)),
 )
-GCD_CLASS = DrawnTask(
+GCD_CLASS = SampledTask(
     name="gcd-class",
     title="the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
     arity=2,

@@ -21,7 +21,7 @@ May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no 
 from adelic.data.auditing import audit, audit_drawn
 from adelic.data.catalogue import Check, OrbitCheck, info, verify, verify_orbits
 from adelic.data.dataset import Dataset, build, load
-from adelic.data.drawn import DrawnTask
+from adelic.data.drawn import SampledTask
 from adelic.data.exporting import export
 from adelic.data.guard import Holdout, check_disjoint, overlap, training_rows
 from adelic.data.lookup import LookUp, RowIndex
@@ -36,7 +36,6 @@ __all__ = [
     "Check",
     "Dataset",
     "DrawnData",
-    "DrawnTask",
     "Estimate",
     "Holdout",
     "Integers",
@@ -46,6 +45,7 @@ __all__ = [
     "Request",
     "RowIndex",
     "Rows",
+    "SampledTask",
     "Source",
     "StoreWarning",
     "Symmetry",

@@ -1,4 +1,4 @@
-"""`DrawnTask`: a task whose questions are drawn fresh from its definition, with exact answers, and never stored.
+"""`SampledTask`: a task whose questions are drawn fresh from its definition, with exact answers, and never stored.
 
 To add one, build it in a module of a package and name it in that package's mapping from names to tasks, which an entry
 point of the group "adelic.drawn_tasks" names: see `adelic.data.registry` and `adelic.number_theory`.
@@ -35,12 +35,12 @@ class Variants(Protocol):
 
     def __init__(self, **given: Any) -> None: ...
 
-    def task(self) -> "DrawnTask":
+    def task(self) -> "SampledTask":
         """Return the task with these options."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawnTask:
+class SampledTask:
     """A task whose rows are not stored: questions are drawn from a seed, and their answers are exact.
 
     Attributes:
@@ -131,7 +131,7 @@ class DrawnTask:
         """
         return {} if self.variants is None else options(self.variants)
 
-    def configured(self, **given: Any) -> "DrawnTask":
+    def configured(self, **given: Any) -> "SampledTask":
         """Return the task with options, as values or texts; those that are not given are as they are by default.
 
         Raises:

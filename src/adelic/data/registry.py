@@ -1,6 +1,6 @@
 """The tasks by name, found by entry points, so that a package can add tasks without a line here.
 
-A package names mappings from names to `Task` objects, whose rows are stored, and to `DrawnTask` objects, in its
+A package names mappings from names to `Task` objects, whose rows are stored, and to `SampledTask` objects, in its
 pyproject.toml:
 
     [project.entry-points."adelic.tasks"]
@@ -21,7 +21,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from adelic.data.drawn import DrawnTask
+from adelic.data.drawn import SampledTask
 from adelic.data.protocol import Task
 from adelic.errors import ConfigurationError, UnknownNameError
 
@@ -53,7 +53,7 @@ def tasks() -> Mapping[str, Task]:
     return _of_all_packages()[0]
 
 
-def drawn_tasks() -> Mapping[str, DrawnTask]:
+def drawn_tasks() -> Mapping[str, SampledTask]:
     """Return all tasks by name whose questions are drawn; errors are those of `tasks`.
 
     >>> "schubert" in drawn_tasks(), "gcd" in drawn_tasks()
@@ -63,12 +63,12 @@ def drawn_tasks() -> Mapping[str, DrawnTask]:
 
 
 @cache
-def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, DrawnTask]]:
+def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, SampledTask]]:
     """Return the stored and the drawn tasks; both are read at once, since a name means one task of either kind."""
     stored: dict[str, Any] = {}
     drawn: dict[str, Any] = {}
     owners: dict[str, EntryPoint] = {}
-    for group, kind, found in (("adelic.tasks", Task, stored), ("adelic.drawn_tasks", DrawnTask, drawn)):
+    for group, kind, found in (("adelic.tasks", Task, stored), ("adelic.drawn_tasks", SampledTask, drawn)):
         for entry in entry_points(group=group):
             added = _loaded(entry, kind)
             for name in sorted(owners.keys() & added.keys()):
@@ -85,7 +85,7 @@ def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, DrawnTask]]:
     return MappingProxyType(stored), MappingProxyType(drawn)
 
 
-def _loaded(entry: EntryPoint, kind: type[Task | DrawnTask]) -> Mapping[str, Any]:
+def _loaded(entry: EntryPoint, kind: type[Task | SampledTask]) -> Mapping[str, Any]:
     """Return the tasks that an entry point names, all of a kind and under their own names."""
     where = f"the tasks {entry.name!r} of {entry.value}"
     remedy = f"mend or uninstall {_package(entry)}"
@@ -103,7 +103,7 @@ def _loaded(entry: EntryPoint, kind: type[Task | DrawnTask]) -> Mapping[str, Any
         )
     for name, task in added.items():
         if not isinstance(task, kind):
-            group = " (tasks of the two kinds are named in two groups)" if isinstance(task, Task | DrawnTask) else ""
+            group = " (tasks of the two kinds are named in two groups)" if isinstance(task, Task | SampledTask) else ""
             raise ConfigurationError(
                 f"{where}: {name!r} has the type {type(task).__name__}, and must be a {kind.__name__}{group}; {remedy}"
             )
@@ -137,7 +137,7 @@ def task(name: str) -> Task:
     raise UnknownNameError.of("task", name, known)
 
 
-def drawn_task(name: str) -> DrawnTask:
+def drawn_task(name: str) -> SampledTask:
     """Return the drawn task of this name; UnknownNameError, with the nearest name, where there is none.
 
     >>> drawn_task("product").title

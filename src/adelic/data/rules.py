@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import most_frequent_labels
 from adelic.data.readings import READ_OPERANDS, operand_names, readings
 from adelic.data.symmetries import Integers
@@ -145,7 +145,7 @@ class QuestionRule:
 _Fit = Callable[[Operands, Answers], Callable[[Operands], Answers]]
 
 
-def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> list[QuestionRule]:
+def question_rules(task: SampledTask, operands: Operands, answers: Answers) -> list[QuestionRule]:
     """Return the trivial rules for a drawn task, the best one first; nothing but the given questions chooses it.
 
     - The most frequent class, or answer.
@@ -178,12 +178,12 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
     return sorted(found, key=lambda rule: -rule.held_out)
 
 
-def best_question_rule(task: DrawnTask, operands: Operands, answers: Answers) -> QuestionRule:
+def best_question_rule(task: SampledTask, operands: Operands, answers: Answers) -> QuestionRule:
     """Return the first of `question_rules`, learnt from the first `MOST_QUESTIONS` of the questions."""
     return question_rules(task, operands[:MOST_QUESTIONS], answers[:MOST_QUESTIONS])[0]
 
 
-def _fits(task: DrawnTask, operands: Operands, answers: Answers) -> Iterator[tuple[str, _Fit]]:
+def _fits(task: SampledTask, operands: Operands, answers: Answers) -> Iterator[tuple[str, _Fit]]:
     """Yield how each rule is learnt, by name."""
     is_class = task.class_names is not None
     yield f"most frequent {'class' if is_class else 'answer'}", _constant

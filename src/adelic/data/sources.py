@@ -12,7 +12,7 @@ import numpy as np
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.protocol import SPLIT_KINDS, View, assigned
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
@@ -249,7 +249,7 @@ def _loaded(table: TableData, seed: int) -> Dataset:
 
 
 @cache
-def _configured(name: str, task_options: tuple[str, ...]) -> DrawnTask:
+def _configured(name: str, task_options: tuple[str, ...]) -> SampledTask:
     """Return a drawn task with options as texts."""
     return registry.drawn_task(name).configured(**assigned(task_options))
 
@@ -259,7 +259,7 @@ _VALIDATION = 1000  # the stream of the validation questions: behind those of al
 
 @dataclass(frozen=True)
 class DrawnData(_Data):
-    """Questions of a drawn task, see `DrawnTask`.
+    """Questions of a drawn task, see `SampledTask`.
 
     Attributes:
         task: its name.
@@ -314,7 +314,7 @@ class DrawnData(_Data):
         _configured(self.task, self.task_options)
 
     @property
-    def drawn(self) -> DrawnTask:
+    def drawn(self) -> SampledTask:
         """Return the task with its options."""
         return _configured(self.task, self.task_options)
 

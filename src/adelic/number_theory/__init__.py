@@ -7,7 +7,7 @@
   (distance, clipped sum, rounding, integer part), where size and residues do.
 - `arithmetic`: sums, products, quotients and what belongs to them; `composition`: what takes several of these.
 
-To add a task, write a dataclass with its options and a method `task` that returns a `DrawnTask`, and name it below;
+To add a task, write a dataclass with its options and a method `task` that returns a `SampledTask`, and name it below;
 `drawing` has what tasks share, and `spaces` the primes and digits that they ask for. Of adelic, `storage`, `numbers`
 and `data` may be imported.
 
@@ -19,7 +19,7 @@ and `data` may be imported.
 from collections.abc import Mapping
 from typing import Any
 
-from adelic.data.drawn import DrawnTask
+from adelic.data.drawn import SampledTask
 from adelic.errors import UnknownNameError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
@@ -47,7 +47,7 @@ __all__ = ["TASKS", "task"]
 _THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, RootNumber, Collatz, ModularSum, Valuation, Unit, Order)
 _CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
 _MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
-TASKS: Mapping[str, DrawnTask] = {
+TASKS: Mapping[str, SampledTask] = {
     **{built.name: built for built in (variants().task() for variants in (*_THEORY, *_CONTROLS, *_MIXED))},
     **ARITHMETIC,
     **COMPOSITION,
@@ -55,7 +55,7 @@ TASKS: Mapping[str, DrawnTask] = {
 """All tasks of this package by name, each with its default options."""
 
 
-def task(name: str, **options: Any) -> DrawnTask:
+def task(name: str, **options: Any) -> SampledTask:
     """Return the task of this name.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+from adelic.data.drawn import Answers, Draw, Operands, SampledTask
 from adelic.number_theory.drawing import integers
 from adelic.numbers.places.shape import objects
 from adelic.storage.options import check_fields, option
@@ -111,16 +111,16 @@ class _TwoNumbers(ABC):
         check_fields(self)
 
     @abstractmethod
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
 
     def _task(
         self, name: str, title: str, solve: Callable[[Operands], Answers], longer: int = 4, **more: Any
-    ) -> DrawnTask:
+    ) -> SampledTask:
         """Return the task, whose longer numbers have three digits more, up to `longer`."""
         least, most = self.digits + 3, self.digits + longer
         lengths = f"{least} to {most}" if longer > 3 else f"{least}"
-        return DrawnTask(
+        return SampledTask(
             name=name,
             title=f"{title}, {self.digits} digit{'s' if self.digits > 1 else ''}",
             never_seen_titles={"longer": f"{title}, {lengths} digits"},
@@ -142,7 +142,7 @@ class Addition(_TwoNumbers):
     ([[85, 63], [51, 26]], [148, 77])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         largest = 2 * (10 ** (self.digits + 4) - 1)
         return self._task(
@@ -159,7 +159,7 @@ class Subtraction(_TwoNumbers):
     ([[85, 63], [51, 26]], [22, 25])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         largest = 10 ** (self.digits + 4) - 1
         return self._task(
@@ -176,7 +176,7 @@ class Multiplication(_TwoNumbers):
     ([[85, 63], [51, 26]], [5355, 1326])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         largest = (10 ** (self.digits + 3) - 1) ** 2
         solve = _exact(lambda x: x[:, 0] * x[:, 1])
@@ -192,7 +192,7 @@ class Comparison(_TwoNumbers):
     ([[85, 63], [51, 26]], [1, 1])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         return self._task(
             "comparison",
@@ -205,13 +205,13 @@ class Comparison(_TwoNumbers):
 _SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
 _LONG_NUMERATOR = 10**6 - 1
 
-ARITHMETIC: Mapping[str, DrawnTask] = {
+ARITHMETIC: Mapping[str, SampledTask] = {
     p.name: p
     for p in (
         Addition().task(),
         Subtraction().task(),
         Multiplication().task(),
-        DrawnTask(
+        SampledTask(
             name="modular-inverse",
             title=f"1/x mod {COMPOSITE_MODULUS:,} = 3 · 5 · … · 29, up to 10 digits",
             arity=1,
@@ -221,7 +221,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             max_numerator=COMPOSITE_MODULUS - 1,
             modulus=COMPOSITE_MODULUS,
         ),
-        DrawnTask(
+        SampledTask(
             name="modular-inverse-prime",
             title=f"1/x mod {PRIME_MODULUS:,} (a prime), up to 10 digits",
             arity=1,
@@ -231,7 +231,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             max_numerator=PRIME_MODULUS - 1,
             modulus=PRIME_MODULUS,
         ),
-        DrawnTask(
+        SampledTask(
             name="exact-division",
             title="a / b without remainder, quotient of 6 digits, b of 4",
             never_seen_titles={"longer": "a / b without remainder, quotient of 9 digits"},
@@ -241,7 +241,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             max_operand=(10**9 - 1) * 9_999,
             max_numerator=10**9 - 1,
         ),
-        DrawnTask(
+        SampledTask(
             name="fraction-addition",
             title="a/b + c/d, 3 digits over 1 to 10",
             never_seen_titles={"longer": "a/b + c/d, up to 6 digits over 1 to 10"},
@@ -256,7 +256,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             signed=True,
             commutative=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="fraction-multiplication",
             title="a/b · c/d, 3 digits over 1 to 10",
             never_seen_titles={"longer": "a/b · c/d, up to 6 digits over 1 to 10"},
@@ -270,7 +270,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             signed=True,
             commutative=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="sum",
             title="sum of 2 to 5 terms below 1,000",
             never_seen_titles={"more terms": "sum of 8 to 12 terms below 1,000"},
@@ -282,7 +282,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             commutative=True,
             neutral=0,
         ),
-        DrawnTask(
+        SampledTask(
             name="product",
             title="product of 2 to 5 factors below 100",
             never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
@@ -295,7 +295,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             commutative=True,
             neutral=1,
         ),
-        DrawnTask(
+        SampledTask(
             name="polynomial",
             title="3x³ − 7x² + 2x − 11, x of 4 digits",
             never_seen_titles={"longer": "3x³ − 7x² + 2x − 11, x of 6 digits"},

@@ -6,7 +6,7 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 
 from dataclasses import dataclass
 
-from adelic.data.drawn import Draw, DrawnTask
+from adelic.data.drawn import Draw, SampledTask
 from adelic.numbers.places.shape import objects
 from adelic.storage.options import check_fields, option
 
@@ -46,10 +46,10 @@ class Collatz:
         """Check the values."""
         check_fields(self)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         further = _FURTHER * self.limit
-        return DrawnTask(
+        return SampledTask(
             name="collatz",
             title=f"the next odd number of a long Collatz step from an odd n up to {self.limit:,}",
             arity=1,

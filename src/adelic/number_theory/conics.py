@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 from adelic.number_theory.drawing import answers_with, held_out, kept
 from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
@@ -44,7 +44,7 @@ class Conic(_Coefficients):
     ([[5, 2], [-2, 5], [-5, 2], [3, 3]], [0, 0, 0, 0])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         return _forms(
             self.max_prime,
@@ -68,7 +68,7 @@ class TernaryForm(_Coefficients):
     ([[-6, 3, 3], [-3, 2, 2]], [1, 0])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         return _forms(
             self.max_prime,
@@ -88,7 +88,7 @@ def _forms(
     arity: int,
     solvable: Callable[[Operands, tuple[int, ...]], NDArray[np.bool_]],
     **about: Any,
-) -> DrawnTask:
+) -> SampledTask:
     """Return a task whose operands are ± products of different primes."""
     primes = primes_up_to(max_prime)
 
@@ -101,7 +101,7 @@ def _forms(
         return found
 
     products = [math.prod(some) for k in range(1, max_factors + 1) for some in itertools.combinations(primes, k)]
-    return DrawnTask(
+    return SampledTask(
         arity=arity,
         vocabulary=tuple(sorted(sign * product for product in products for sign in (-1, 1))),
         draws={

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import MOST_CLASSES, Draw, DrawnTask, Operands
+from adelic.data.drawn import MOST_CLASSES, Draw, Operands, SampledTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers.places.shape import objects
@@ -65,11 +65,11 @@ class Maximum(_Sized):
     ([[86, 64], [52, 27]], [86, 52])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         title, is_class = f"the greater of a and b, up to {self.limit:,}", self.limit < MOST_CLASSES
         most = self.limit if is_class else _LONGER * self.limit
-        return DrawnTask(
+        return SampledTask(
             name="maximum",
             title=title,
             never_seen_titles={} if is_class else _longer_and_close("the greater of a and b", self.limit),
@@ -92,9 +92,9 @@ class Distance(_Large):
     ([[851, 637], [512, 270]], [214, 242])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
-        return DrawnTask(
+        return SampledTask(
             name="distance",
             title=f"|a − b|, a and b up to {self.limit:,}",
             never_seen_titles=_longer_and_close("|a − b|", self.limit),
@@ -117,7 +117,7 @@ class ClippedSum(_Large):
     ([[851, 637], [512, 270]], [1000, 782])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
 
         def close(n: int, rng: np.random.Generator) -> Operands:
@@ -125,7 +125,7 @@ class ClippedSum(_Large):
             b = self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))
             return np.hstack([a, b.clip(1, self.limit)])
 
-        return DrawnTask(
+        return SampledTask(
             name="clipped-sum",
             title=f"a + b, at most {self.limit:,}",
             never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
@@ -150,9 +150,9 @@ class Rounding(_Large):
 
     unit: int = option(10, help="What is rounded to.", least=2, greatest=100)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
-        return DrawnTask(
+        return SampledTask(
             name="rounding",
             title=f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
             never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
@@ -177,9 +177,9 @@ class IntegerPart(_Large):
 
     divisor: int = option(7, help="What is divided by.", least=2, greatest=100)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
-        return DrawnTask(
+        return SampledTask(
             name="integer-part",
             title=f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
             never_seen_titles={"longer": f"the integer part of n/{self.divisor}, n up to {_LONGER * self.limit:,}"},
@@ -201,9 +201,9 @@ class Sorting(_Sized):
     ([[86, 64, 52, 27, 31], [5, 8, 2, 18, 82]], [4, 1])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
-        return DrawnTask(
+        return SampledTask(
             name="sorting",
             title=f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
             arity=_ROWS,
@@ -227,13 +227,13 @@ class FloorQuotient(_Sized):
     ([[8507, 64], [5112, 27]], [132, 189])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
 
         def draw(n: int, rng: np.random.Generator) -> Operands:
             return rng.integers(1, np.array([self.limit, int(self.limit**0.5)]) + 1, (n, 2))
 
-        return DrawnTask(
+        return SampledTask(
             name="floor-quotient",
             title=f"the integer part of a/b, a up to {self.limit:,}",
             arity=2,
@@ -256,11 +256,11 @@ class DecimalDigit(_Sized):
 
     place: int = option(3, help="Which digit: 0 for the last one.", least=0, greatest=11)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         if 10**self.place > self.limit:
             raise ConfigurationError(f"place={self.place} is beyond the digits of limit={self.limit}")
-        return DrawnTask(
+        return SampledTask(
             name="decimal-digit",
             title=f"the digit of 10^{self.place} of n, up to {self.limit:,}",
             arity=1,
@@ -283,9 +283,9 @@ class Residue(_Sized):
 
     modulus: int = option(97, help="The modulus m.", least=2, greatest=1000)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
-        return DrawnTask(
+        return SampledTask(
             name="residue",
             title=f"n, up to {self.limit:,}, modulo {self.modulus}",
             arity=1,
@@ -309,13 +309,13 @@ class NoisySum(_Sized):
     ([[85805, 64151], [52188, 26834]], [150, 79])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
 
         def draw(n: int, rng: np.random.Generator) -> Operands:
             return _UNIT * self.rows(2)(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
 
-        return DrawnTask(
+        return SampledTask(
             name="noisy-sum",
             title=f"the sum of two values up to {self.limit:,}, known to about a fifth",
             arity=2,

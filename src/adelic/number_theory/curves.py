@@ -16,7 +16,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 from adelic.number_theory.drawing import answers_with, held_out
 from adelic.number_theory.root_numbers import root_numbers
 from adelic.number_theory.spaces import for_curves, primes_up_to
@@ -59,10 +59,10 @@ class RootNumber:
         """Check the values."""
         check_fields(self)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         draw = partial(_twisted, max_prime=self.max_prime, limit=self.limit)
-        return DrawnTask(
+        return SampledTask(
             name="root-number",
             title=f"the root number of y² = x³ + ax + b; bad primes up to {self.max_prime}",
             arity=2,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import Operands, SampledTask
 from adelic.number_theory.drawing import answers_with, from_numbers, integers
 from adelic.number_theory.spaces import for_divisors
 from adelic.storage.options import check_fields, option
@@ -48,7 +48,7 @@ class GCD:
         """Check the values."""
         check_fields(self)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         limit = self.limit
         uniform = integers(1, limit, 2)
@@ -66,7 +66,7 @@ class GCD:
 
         train = {"uniform": uniform, "log-uniform-operands": log_uniform, "log-uniform": by_outcome}[self.outcomes]
         drawn = _DRAWN[self.outcomes]
-        return DrawnTask(
+        return SampledTask(
             name="gcd",
             title=f"the greatest common divisor of a and b up to {limit:,}: 1 to {CLASSES}, or greater{drawn}",
             arity=2,

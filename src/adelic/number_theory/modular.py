@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import Draw, DrawnTask
+from adelic.data.drawn import Draw, SampledTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, coprime, integers
 from adelic.number_theory.spaces import digits_of, for_residues
@@ -36,7 +36,7 @@ class ModularSum:
         """Check the values."""
         check_fields(self)
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         terms, q = self.terms, self.modulus
 
@@ -45,7 +45,7 @@ class ModularSum:
             kept = rng.integers(1, terms + 1, (n, 1))
             return np.where(rng.random((n, terms)).argsort(axis=1) < kept, rng.integers(0, q, (n, terms)), 0)
 
-        return DrawnTask(
+        return SampledTask(
             name="modular-sum",
             title=f"the sum of {terms} numbers modulo {q:,}",
             arity=terms,
@@ -86,7 +86,7 @@ class Valuation(_AtAPrime):
     ([243, 162, 783, 291], [5, 4, 3, 1])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         p, limit = self.prime, self.limit
         most = next(k for k in range(64) if p ** (k + 1) > limit)
@@ -95,7 +95,7 @@ class Valuation(_AtAPrime):
             powers = p ** rng.integers(0, most + 1, n)
             return (powers * coprime(p, 1, limit // powers, n, rng))[:, None]
 
-        return DrawnTask(
+        return SampledTask(
             name="valuation",
             title=f"the exponent of {p} in n, up to {limit:,}",
             arity=1,
@@ -117,10 +117,10 @@ class Unit(_AtAPrime):
     ([851, 637, 512], [3, 5, 0])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         p, limit = self.prime, self.limit
-        return DrawnTask(
+        return SampledTask(
             name="unit",
             title=f"the unit part of n, up to {limit:,}, modulo {p}",
             arity=1,
@@ -144,7 +144,7 @@ class Order(_AtAPrime):
     ([851, 125, 512, 270], [3, 2, 1, 3])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         p, limit = self.prime, self.limit
         orders = np.zeros(p, dtype=np.int64)
@@ -154,7 +154,7 @@ class Order(_AtAPrime):
         def units(low: int, high: int) -> Draw:
             return lambda n, rng: coprime(p, low, high, n, rng)[:, None]
 
-        return DrawnTask(
+        return SampledTask(
             name="order",
             title=f"the order of a, up to {limit:,}, modulo {p}",
             arity=1,

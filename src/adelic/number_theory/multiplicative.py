@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.errors import needs_extra
 from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers import AdeleSpace
@@ -55,7 +55,7 @@ class Squarefree(_OneNumber):
     ([86, 65, 52, 28], [1, 1, 0, 0])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         return _task(
             name="squarefree",
@@ -77,7 +77,7 @@ class Moebius(_OneNumber):
     ([86, 65, 52, 28], ['1', '1', '0', '0'])
     """
 
-    def task(self) -> DrawnTask:
+    def task(self) -> SampledTask:
         """Return the task."""
         return _task(
             name="moebius",
@@ -89,9 +89,11 @@ class Moebius(_OneNumber):
         )
 
 
-def _task(*, limit: int, function: Callable[[Operands], Any], class_names: tuple[str, ...], **about: Any) -> DrawnTask:
+def _task(
+    *, limit: int, function: Callable[[Operands], Any], class_names: tuple[str, ...], **about: Any
+) -> SampledTask:
     """Return a task about one number from 2 to a limit."""
-    return DrawnTask(
+    return SampledTask(
         arity=1,
         draws={"train": integers(2, limit, 1), "larger": integers(limit + 1, _FURTHER * limit, 1)},
         never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},

@@ -372,9 +372,9 @@ def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     In a file the name has underscores, on a command line dashes.
 
     >>> @dataclass
-    ... class Recipe:
+    ... class TrainConfig:
     ...     batch_size: int = option(1, least=1, greatest=9)
-    >>> check_table(Recipe, {"batch_size": 0}, "mine.toml [recipe]")
+    >>> check_table(TrainConfig, {"batch_size": 0}, "mine.toml [recipe]")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: mine.toml [recipe]: batch_size=0 must be a whole number from 1 to 9
     """

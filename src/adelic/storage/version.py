@@ -1,3 +1,3 @@
 """The version of this package, which every file that it writes names."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -90,7 +90,7 @@ def test_what_it_cannot_read():
 
 @pytest.mark.long
 def test_a_run(tiny_config, refused, tmp_path):
-    from adelic.training import run
+    from adelic_lab import run
 
     config = tiny_config("learned", task="quiver", n=6, body="graph", max_rows=50, epochs=2)
     result = run(config, tmp_path)

@@ -126,7 +126,7 @@ def test_what_it_cannot_read():
 
 
 def test_a_run_and_options_without_a_part_in_it(tiny_config, refused, tmp_path):
-    from adelic.training import run
+    from adelic_lab import run
 
     config = tiny_config("learned", task="lattice", n=5, body="mlp", view="heights", epochs=2)
     result = run(config, tmp_path)

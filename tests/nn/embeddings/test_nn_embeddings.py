@@ -25,7 +25,7 @@ from adelic.errors import (
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
 from adelic.nn.embeddings.base import NumberEmbedding, check_range, greatest_of, rows_differ
-from adelic.nn.embeddings.loudness import loudness
+from adelic.nn.embeddings.frequency_weights import frequency_weights
 from adelic.nn.embeddings.options import COORDINATES
 from adelic.nn.registry import build_embedding
 from adelic.numbers.columns.reading import read_values
@@ -159,7 +159,7 @@ def test_the_projection_is_linear_in_all_features(vocabulary, space, features):
     raw = embedding.look_up(torch.arange(8))
     if features != "standardized":
         numbers = space.encode(list(vocabulary.numbers))
-        factors = loudness(embedding.layout, 30) if features == "combined" else np.float32(1)
+        factors = frequency_weights(embedding.layout, 30) if features == "combined" else np.float32(1)
         assert np.array_equal(raw.numpy(), compute_features(numbers, embedding.layout) * factors)
     weight, bias = embedding.projection.weight, embedding.projection.bias
     ids = torch.arange(8)

@@ -13,7 +13,8 @@ import pytest
 import torch
 
 import adelic
-from adelic import nn, training
+import adelic_lab
+from adelic import nn
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
@@ -21,8 +22,8 @@ from adelic.nn.embeddings.options import COORDINATES
 from adelic.nn.placewise import PLACES
 from adelic.nn.registry import BODIES, build_embedding, find_classes
 from adelic.storage.options import options
-from adelic.training import embedding as described_embedding
-from adelic.training import nn_names
+from adelic_lab.config import embedding as described_embedding
+from adelic_lab.config import nn_names
 
 MODULE = """
 import torch
@@ -82,8 +83,8 @@ def test_the_embedding_of_the_contributing_page(tmp_path, monkeypatch):
     with pytest.raises(ConfigurationError, match="parity needs a vocabulary: name the numbers"):
         nn.build_embedding("parity", None)
     drawn = DrawnData("modular-sum", 100, task_options=("modulus=31", "terms=3"))
-    model = training.EmbeddingConfig.of("parity")
-    config = training.Experiment(data=drawn, model=model, recipe=training.load_recipe("fresh", drawn.row))
+    model = adelic_lab.EmbeddingConfig.of("parity")
+    config = adelic_lab.Experiment(data=drawn, model=model, recipe=adelic_lab.load_recipe("fresh", drawn.row))
     assert config.vocabulary == tuple(range(31))
     with pytest.raises(ConfigurationError, match="gcd-100 has too many numbers for --embedding parity"):
         replace(config, data=DrawnData("gcd", 100))
@@ -124,7 +125,7 @@ def test_an_embedding_and_a_body_are_one_file_each(tmp_path):
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
 def test_defaults_build_every_embedding(name):
     """Options have the defaults that Python's keywords have, but for AOE's form: commands have the paper's."""
-    built = nn.EMBEDDINGS[name].from_options(VOCABULARY, 128, training.EmbeddingConfig(name=name).options())
+    built = nn.EMBEDDINGS[name].from_options(VOCABULARY, 128, adelic_lab.EmbeddingConfig(name=name).options())
     papers = {"features": "digits"} if name == "adelic" else {}
     assert built.fingerprint() == build_embedding(name, VOCABULARY, **papers).fingerprint()
     assert built.name == name
@@ -152,7 +153,7 @@ def test_names_are_known_without_torch(monkeypatch):
         nn_names.check_embedding("parity")
     assert str(caught.value).partition("embeddings: ")[2].split(", ") == sorted(nn.EMBEDDINGS)
     assert nn_names.needs_vocabulary("parity") is False
-    assert nn_names.names("bodies") == tuple(BODIES) == options(training.Recipe)["body"].choices
+    assert nn_names.names("bodies") == tuple(BODIES) == options(adelic_lab.TrainConfig)["body"].choices
     for name, body in BODIES.items():
         assert nn_names.unused_options(name) == body.unused
         assert nn_names.n_tokens(name, 9) == {"number": 10, "vertex": 3, "row": 1}[body.token]
@@ -177,7 +178,7 @@ def seeded(name, numbers):
 
 def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
-    described = options(training.EmbeddingConfig)
+    described = options(adelic_lab.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
     assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
     assert described_embedding.JOINTS == JOINTS
@@ -189,7 +190,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     ("name", "option", "value"),
     [
         (name, option.name, value)
-        for option in options(training.EmbeddingConfig).values()
+        for option in options(adelic_lab.EmbeddingConfig).values()
         for name in option.of
         for value in dict.fromkeys(
             [*option.choices, *(option.tried if not option.note else ()), *(option.bounds or ())]
@@ -198,6 +199,6 @@ def test_options_name_embeddings_and_values_that_there_are():
     ],
 )
 def test_every_value_builds_an_embedding(name, option, value):
-    config = training.EmbeddingConfig(name=name, **{option: value})
+    config = adelic_lab.EmbeddingConfig(name=name, **{option: value})
     if config.places is None:
         assert config.name == nn.EMBEDDINGS[name].from_options(VOCABULARY, 256, config.options()).name

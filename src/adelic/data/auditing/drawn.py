@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Progress
 from adelic.data.rules import question_rules
@@ -93,7 +93,7 @@ def _arguments(source: DrawnData, seed: int) -> list[str]:
     return found + (["--seed", str(seed)] if seed else [])
 
 
-def _classes(task: DrawnTask, answers: Answers) -> dict[str, Any]:
+def _classes(task: SampledTask, answers: Answers) -> dict[str, Any]:
     """Return how many different answers there are, and the shares of the most frequent ones, by name."""
     values, counts = np.unique(answers, return_counts=True)
     first = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
@@ -101,7 +101,7 @@ def _classes(task: DrawnTask, answers: Answers) -> dict[str, Any]:
     return {"answers": len(values), "shares": dict(zip(names, (counts[first] / len(answers)).tolist(), strict=True))}
 
 
-def _known(task: DrawnTask, operands: Operands, asked: Operands) -> dict[str, int]:
+def _known(task: SampledTask, operands: Operands, asked: Operands) -> dict[str, int]:
     """Return how many questions, and how many of the numbers in them, occur among the training questions."""
     questions = RowIndex(task.keys(operands)).find(task.keys(asked)) >= 0
     return {

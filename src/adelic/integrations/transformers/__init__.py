@@ -13,11 +13,11 @@ transformers inside functions. What a model says beside its text is added in `la
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.integrations.transformers", "hf"):
-    from adelic.integrations.transformers.equipping import equip, equipped_class, from_pretrained
     from adelic.integrations.transformers.finding import FoundNumber, find_numbers
     from adelic.integrations.transformers.generating import EquippedGenerator
     from adelic.integrations.transformers.layers import NumberLayers
     from adelic.integrations.transformers.models import EquippedModel
+    from adelic.integrations.transformers.patching import equip, equipped_class, from_pretrained
     from adelic.integrations.transformers.scratchpads import Rewriting, rewrite, scratchpad
     from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
     from adelic.integrations.transformers.texts import NumberCollator, NumberTokenizer

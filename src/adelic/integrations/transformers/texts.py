@@ -50,7 +50,7 @@ class NumberTokenizer:
     Raises:
         ConfigurationError: the tokenizer lacks the number token, its model has another space, or none is known.
 
-    >>> from adelic.integrations.transformers.equipping import add_number_token
+    >>> from adelic.integrations.transformers.patching import add_number_token
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
     >>> from transformers import PreTrainedTokenizerFast
     >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "plus": 2}, unk_token="[UNK]"))

@@ -13,7 +13,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.features import standardize
-from adelic.nn.embeddings.loudness import loudness
+from adelic.nn.embeddings.frequency_weights import frequency_weights
 from adelic.nn.embeddings.options import check_features, check_ids, check_numbers
 from adelic.nn.fingerprint import of_space
 from adelic.nn.open_numbers import OpenNumbers
@@ -73,7 +73,8 @@ class AdelicEmbedding(NumberEmbedding):
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
         falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
-            `adelic.nn.embeddings.loudness`. None, the default, is 30 for "combined", and no falloff for the others.
+            `adelic.nn.embeddings.frequency_weights`. None, the default, is 30 for "combined", and no falloff for
+            the others.
         padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
         floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
@@ -139,7 +140,7 @@ class AdelicEmbedding(NumberEmbedding):
         self.space, self.coordinates, self.scale = default if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.falloff = _FALLOFF if falloff is None and features == "combined" else falloff
-        self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
+        self._frequency_weights = None if self.falloff is None else frequency_weights(self.layout, self.falloff)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         if self.projection is not None:
             self.projection.weight.data *= gain
@@ -272,8 +273,8 @@ class AdelicEmbedding(NumberEmbedding):
     def _tables(self, vocabulary: Vocabulary) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the features of a vocabulary's numbers; hot ones in a byte each, and the real one of each beside."""
         adeles = self.space.encode(vocabulary.pair)
-        # Features that loudness scales are neither 0 nor 1, and fit no byte.
-        if not self._is_hot or self._loudness is not None:
+        # Features that frequency_weights scales are neither 0 nor 1, and fit no byte.
+        if not self._is_hot or self._frequency_weights is not None:
             return self._features(adeles), None
         table = torch.from_numpy(compute_features(adeles, self.layout, dtype=np.uint8))
         return table, torch.from_numpy(real_features(self.layout.kind, adeles.real)).float()
@@ -315,8 +316,8 @@ class AdelicEmbedding(NumberEmbedding):
     def _features(self, adeles: AdeleArray) -> torch.Tensor:
         """Return the features of adeles, padded to d_model unless a projection does that."""
         flat = compute_features(adeles, self.layout, scale=self.scale, real=self.coordinates != "p-adic")
-        if self._loudness is not None:
-            flat *= self._loudness
+        if self._frequency_weights is not None:
+            flat *= self._frequency_weights
         flat = standardize(flat) if self.layout.kind == "standardized" else flat
         if self.coordinates == "real":
             flat[..., self.layout.n_real :] = 0
@@ -414,8 +415,8 @@ class AdelicEmbedding(NumberEmbedding):
         hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)
         real = torch.from_numpy(np.asarray(signed_logarithm(adeles.real))).to(device, dtype)
         columns = projection.weight.t()
-        if self._loudness is not None:
-            columns = columns * torch.from_numpy(self._loudness).to(device, dtype)[:, None]
+        if self._frequency_weights is not None:
+            columns = columns * torch.from_numpy(self._frequency_weights).to(device, dtype)[:, None]
         columns = functional.pad(columns, (0, 0, 0, 1))
         bags = hot.reshape(-1, math.prod(hot.shape[-2:]))
         sums = functional.embedding_bag(bags, columns, mode="sum", padding_idx=self.layout.size)

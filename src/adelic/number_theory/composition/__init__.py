@@ -2,7 +2,7 @@
 
 Determinants, a polynomial whose coefficients are operands, a linear system, a recurrence, and expressions in postfix.
 Programs are expressions that may use a value more than once: matrix products, recurrences and linear systems.
-`notation` has how expressions are written. May import `data` and `numbers`; one more task is a `DrawnTask` in
+`notation` has how expressions are written. May import `data` and `numbers`; one more task is a `SampledTask` in
 `COMPOSITION`.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
+from adelic.data.drawn import REFERENCE, Answers, Draw, Operands, SampledTask
 from adelic.number_theory.composition.notation import OPERATORS, compiled, infix, infix_value, postfix, shape_of, steps
 from adelic.numbers.places.shape import objects
 
@@ -225,7 +225,7 @@ def _greatest_term() -> int:
     return _term(MOST_TERMS, 3, 3, _SMALL, _SMALL)
 
 
-_EXPRESSION = DrawnTask(
+_EXPRESSION = SampledTask(
     name="expression",
     title="1 to 3 of + − × in postfix, numbers below 100",
     never_seen_titles={
@@ -250,10 +250,10 @@ _EXPRESSION = DrawnTask(
     operators=_INTEGRAL,
 )
 
-COMPOSITION: Mapping[str, DrawnTask] = {
+COMPOSITION: Mapping[str, SampledTask] = {
     p.name: p
     for p in (
-        DrawnTask(
+        SampledTask(
             name="determinant-2",
             title="2 × 2 determinants, entries below 100",
             never_seen_titles={"larger": "2 × 2 determinants, entries below 1,000,000"},
@@ -264,7 +264,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_numerator=2 * _LARGE**2,
             signed=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="determinant-3",
             title="3 × 3 determinants, entries below 100",
             never_seen_titles={"larger": "3 × 3 determinants, entries below 1,000,000"},
@@ -275,7 +275,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_numerator=6 * _LARGE**3,
             signed=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="polynomial-value",
             title="ax³ + bx² + cx + d, all below 100",
             never_seen_titles={"larger": "ax³ + bx² + cx + d, all below 1,000,000"},
@@ -286,7 +286,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_numerator=_cubic(*[_LARGE] * 5),
             signed=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="recurrence",
             title="aₙ₊₁ = c·aₙ + d·aₙ₋₁, up to 8 terms",
             never_seen_titles={"50th": "aₙ₊₁ = c·aₙ + d·aₙ₋₁, the 50th term after the first"},
@@ -297,7 +297,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_numerator=_greatest_term(),
             signed=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="linear-system",
             title="x of ax + by = e, cx + dy = f, all below 100",
             never_seen_titles={"larger": "x of ax + by = e, cx + dy = f, all below 10,000"},
@@ -323,7 +323,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             operators=_INTEGRAL + 2,
             is_infix=True,
         ),
-        DrawnTask(
+        SampledTask(
             name="matrix-program",
             title="matrices: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
@@ -345,7 +345,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             neutral=0,
             operators=_INTEGRAL,
         ),
-        DrawnTask(
+        SampledTask(
             name="recurrence-program",
             title="recurrences: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
@@ -365,7 +365,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             neutral=0,
             operators=_INTEGRAL,
         ),
-        DrawnTask(
+        SampledTask(
             name="system-program",
             title="systems: 1 to 3 of + − × ÷, numbers below 1,000",
             never_seen_titles={

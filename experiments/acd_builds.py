@@ -1,0 +1,178 @@
+"""Measure how long every data set of `adelic.acd` takes to build, and how much memory, against the targets.
+
+    python experiments/acd_builds.py                           # the least published size of each task, in a minute
+    python experiments/acd_builds.py --full --repetitions 3
+
+Every build (generation, splits and the Parquet file) runs in a fresh process on one core, into a temporary store. The
+least size of the same task and edition is built once before, in a process of its own, so that the compiled code is in
+numba's cache and no compilation is measured. Seconds are those of `acd.build`, which loads the libraries it needs; peak
+memory is the resident set of the whole process, libraries included.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import common
+from rich.console import Console
+from rich.table import Table
+
+from adelic import acd
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import machine, source_commit, versions
+
+GIBIBYTE = 1 << 30
+TARGET_SECONDS = {("lattice", 13): 60.0, ("schubert", 6): 180.0}
+OTHER_SECONDS = 20.0
+TARGET_BYTES = {("schubert", 6): 4 * GIBIBYTE}
+
+Build = tuple[str, int, str]
+
+
+def main() -> None:
+    """Build, print the table, write the results; exit code 1 if a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", nargs="+", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK")
+    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="instead of the published ones")
+    parser.add_argument("--repetitions", type=int, default=1, help="the median counts (default: 1)")
+    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/acd_builds.json")
+    common.add_full(parser, "many minutes")
+    parser.add_argument("--one", nargs=3, metavar=("TASK", "N", "EDITION"), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    console = Console(width=110)
+    if chosen.one:
+        name, n, edition = chosen.one
+        console.file.write(json.dumps(measured_here(name, int(n), edition)) + "\n")
+        return
+    if chosen.repetitions < 1:
+        parser.error(f"--repetitions must be at least 1, not {chosen.repetitions}")
+    builds = listed(chosen.tasks, chosen.sizes, full=chosen.full)
+    if not builds:
+        parser.error(f"no task named has a size among {chosen.sizes}")
+    entries = []
+    for build in common.each(builds):
+        entries.append(measured(build, chosen.repetitions))
+        console.print("{task} {n} {edition}: {seconds:.1f} s".format_map(entries[-1]), style="dim")
+    console.print(table(entries))
+    results = {
+        "command": shlex.join(["python", "experiments/acd_builds.py", *sys.argv[1:]]),
+        "machine": machine(),
+        "cores_used": 1,
+        "versions": versions("numpy", "numba", "pyarrow"),
+        "commit": source_commit(),
+        "repetitions": chosen.repetitions,
+        "builds": entries,
+        "targets_met": all(entry["met"] for entry in entries),
+    }
+    path = common.output(chosen, "acd_builds.json")
+    atomic_write(path, json.dumps(results, indent=1) + "\n")
+    console.print(f"written to {path}")
+    sys.exit(not results["targets_met"])
+
+
+def listed(tasks: list[str], sizes: list[int] | None, *, full: bool = False) -> list[Build]:
+    """Return every (task, n, edition) to build, or each task's least published size if no sizes are given.
+
+    A TaskSizeError says that one does not fit into this machine's memory.
+    """
+    found = []
+    for name in tasks:
+        task = acd.TASKS[name]
+        published = task.sizes if full else task.sizes[:1]
+        chosen = published if sizes is None else [n for n in sizes if task.minimum <= n <= task.maximum]
+        found += [(name, n, edition) for n in chosen for edition in task.editions]
+    for name, n, edition in found:
+        acd.TASKS[name].check_memory(n, edition)
+    return found
+
+
+def measured(build: Build, repetitions: int) -> dict[str, Any]:
+    """Return the figures of one build, from processes of their own, beside its targets."""
+    name, n, edition = build
+    in_a_process((name, acd.TASKS[name].minimum, edition))
+    runs = [in_a_process(build) for _ in range(repetitions)]
+    seconds = statistics.median(run["seconds"] for run in runs)
+    peak = max(run["peak_bytes"] for run in runs)
+    target_seconds = TARGET_SECONDS.get((name, n), OTHER_SECONDS)
+    target_bytes = TARGET_BYTES.get((name, n))
+    return {
+        "task": name,
+        "n": n,
+        "edition": edition,
+        "rows": runs[0]["rows"],
+        "file_bytes": runs[0]["file_bytes"],
+        "seconds": seconds,
+        "all_seconds": [run["seconds"] for run in runs],
+        "peak_bytes": peak,
+        "estimated_bytes": acd.TASKS[name].estimate(n, edition).bytes,
+        "target_seconds": target_seconds,
+        "target_bytes": target_bytes,
+        "met": seconds < target_seconds and (target_bytes is None or peak < target_bytes),
+    }
+
+
+def in_a_process(build: Build) -> dict[str, Any]:
+    """Run one build in a fresh process, on one core, and return what it measured."""
+    name, n, edition = build
+    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    done = subprocess.run(
+        [sys.executable, __file__, "--one", name, str(n), edition],
+        env={**os.environ, **one_thread},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def measured_here(name: str, n: int, edition: str) -> dict[str, Any]:
+    """Build in this process, into a temporary store, and return the figures."""
+    import resource  # not on Windows
+
+    if hasattr(os, "sched_setaffinity"):  # pyarrow's threads too
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory() as cache:
+        start = time.perf_counter()
+        provenance = acd.build(name, n=n, edition=edition, cache=cache)
+        seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "seconds": seconds,
+        "peak_bytes": peak,
+        "rows": provenance["rows"]["all"],
+        "file_bytes": provenance["bytes"],
+    }
+
+
+def table(entries: list[dict[str, Any]]) -> Table:
+    """Return the figures as a table."""
+    shown = Table("task", "n", "edition", title="building the data sets, one core")
+    for head in ("rows", "seconds", "target", "peak GiB", "file MB", "met"):
+        shown.add_column(head, justify="right")
+    for entry in entries:
+        limit = "" if entry["target_bytes"] is None else f", {entry['target_bytes'] / GIBIBYTE:.0f} GiB"
+        shown.add_row(
+            entry["task"],
+            str(entry["n"]),
+            entry["edition"],
+            f"{entry['rows']:,}",
+            f"{entry['seconds']:.2f}",
+            f"< {entry['target_seconds']:.0f} s{limit}",
+            f"{entry['peak_bytes'] / GIBIBYTE:.2f}",
+            f"{entry['file_bytes'] / 1e6:.1f}",
+            "yes" if entry["met"] else "NO",
+        )
+    return shown
+
+
+if __name__ == "__main__":
+    main()

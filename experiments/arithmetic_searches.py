@@ -1,0 +1,151 @@
+"""Search the learning rate of each solver on sums and products, and write the plan that trains with what was found.
+
+    python experiments/arithmetic_searches.py --budget 2h    # a minute if no budget is given; the next call goes on
+    adelic reproduce arithmetic --plan experiments/arithmetic_searched.toml --results-dir results/arithmetic-searched
+
+The rule, written down before the first run: from 10,000 examples each solver has eight trials, one a rate of RATES, of
+as many steps as other plans of this benchmark give it. `adelic tune` judges them by 10,000 questions for validation.
+The rate with the most right answers is taken; of equals the solver's own, or else that which was tried first.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import common
+import tomli_w
+
+from adelic.cli.options import DURATION
+from adelic.storage.files import atomic_write
+from adelic.storage.records import parse_toml
+from adelic_lab.models.solvers import solver_class
+from adelic_lab.report.arithmetic.report import percent
+from adelic_lab.report.table import NOT_RUN, Table
+
+ROOT = Path(__file__).resolve().parent.parent
+SEARCHES, PLAN = ROOT / "results" / "searches", ROOT / "experiments" / "arithmetic_searched.toml"
+TASKS, EXAMPLES = ("addition", "multiplication"), 10_000
+RATES = ("1e-4", "2e-4", "5e-4", "1e-3", "2e-3", "5e-3", "1e-2", "2e-2")
+"""Evenly spaced on a logarithmic scale, up to rounding; the solvers' own, 1e-3 and 1e-2, are among them."""
+STEPS = {
+    **dict.fromkeys(("adelic-placewise", "fone-placewise", "base-10-placewise"), 500),
+    **dict.fromkeys(("fone", "xval", "abacus", "base-10", "base-1000", "adelic-flat"), 700),
+    "adelic-one-hot": 1000,
+    **dict.fromkeys(("base-10-autoregressive", "abacus-autoregressive", "base-1000-autoregressive"), 3000),
+}
+"""The solvers, and their steps in the full plan and that of rivals which are given time; in the order of searches."""
+
+
+def main() -> None:
+    """Make the searches that are missing, and write the plan."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="(default: both)")
+    parser.add_argument("--solvers", nargs="+", choices=STEPS, default=tuple(STEPS), help="(default: all)")
+    parser.add_argument(
+        "--budget",
+        default=60.0,
+        type=lambda text: DURATION.convert(text, None, None),
+        help="as 25m or 1h30m (default: 1m)",
+    )
+    parser.add_argument("--runs-dir", default="runs", help="folder for unfinished searches (default: runs)")
+    chosen = parser.parse_args()
+    end = time.monotonic() + chosen.budget
+    for task, solver in common.each(product(chosen.tasks, chosen.solvers), " ".join):
+        left = max(0.0, end - time.monotonic())
+        if not path_of(task, solver).exists() and not search(task, solver, chosen.runs_dir, left):
+            sys.exit("the budget is spent; the same command goes on from there")
+        atomic_write(PLAN, plan())
+
+
+def path_of(task: str, solver: str) -> Path:
+    """Return the file of a search."""
+    return SEARCHES / f"{task}-{EXAMPLES}-{solver}.toml"
+
+
+def search(task: str, solver: str, runs: str, seconds: float) -> bool:
+    """Make a search, or what is left of it; return whether it came to its end before the time was up."""
+    command = [sys.executable, "-m", "adelic", *arguments(task, solver), "--runs-dir", runs]
+    with subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # the trials that are done are kept
+            return False
+    if code:
+        sys.exit(code)
+    return True
+
+
+def arguments(task: str, solver: str) -> list[str]:
+    """Return what follows `adelic` in the command of a search.
+
+    >>> " ".join(arguments("addition", "fone")[:8])
+    'tune addition --examples 10000 --solver fone --steps 700'
+    """
+    about = ["--examples", str(EXAMPLES), "--solver", solver, "--steps", str(STEPS[solver])]
+    how = ["--search", f"learning-rate={':'.join(RATES)}", "--trials", str(len(RATES))]
+    return ["tune", task, *about, *how, "--output", str(path_of(task, solver))]
+
+
+def searches() -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the searches that are done, by task and solver."""
+    paths = {(task, solver): path_of(task, solver) for task, solver in product(TASKS, STEPS)}
+    return {key: parse_toml(path.read_bytes()) for key, path in paths.items() if path.exists()}
+
+
+def accuracies(found: dict[str, Any]) -> dict[float, float | None]:
+    """Return the share of right answers by rate; None where it could not be trained with."""
+    return {trial["values"]["learning-rate"]: trial.get("accuracy") for trial in found["study"]["trials"]}
+
+
+def rate(found: dict[str, Any]) -> float:
+    """Return the rate that a search chooses.
+
+    >>> trials = [{"values": {"learning-rate": rate}, "accuracy": 0.0} for rate in (2e-3, 1e-3)]
+    >>> found = {"solver": {"name": "fone"}, "recipe": {"learning_rate": 2e-3}, "study": {"trials": trials}}
+    >>> rate(found)
+    0.001
+    """
+    shares = accuracies(found)
+    best, own = found["recipe"]["learning_rate"], solver_class(found["solver"]["name"]).learning_rate
+    return float(own if own in shares and shares[own] == shares[best] else best)
+
+
+def plan() -> str:
+    """Return the plan of the searches that are done."""
+    parts = [
+        {
+            "tasks": [task],
+            "solvers": [solver],
+            "examples": [EXAMPLES],
+            "steps": found["recipe"]["steps"],
+            "solver_recipe": {"learning_rate": rate(found)},
+        }
+        for (task, solver), found in searches().items()
+    ]
+    note = (
+        "The rates that results/searches chose: experiments/arithmetic_searches.py writes this, and says how to run it."
+    )
+    return f"# {note}\n{tomli_w.dumps({'seeds': 3, 'part': parts})}"
+
+
+def table() -> str:
+    """Return the trials in Markdown: right answers by solver and rate, in percent, the rate that is chosen in bold."""
+    done, rows = searches(), []
+    for key in product(TASKS, STEPS):
+        cells = [NOT_RUN] + [""] * (len(RATES) - 1)
+        if key in done:
+            shares, chosen = accuracies(done[key]), rate(done[key])
+            texts = {one: "–" if share is None else percent(share) for one, share in shares.items()}
+            cells = [f"**{texts[one]}**" if one == chosen else texts[one] for one in map(float, RATES)]
+        rows.append((*key, *cells))
+    return Table(("problem", "solver", *RATES), tuple(rows), names=2).to_markdown().strip()
+
+
+if __name__ == "__main__":
+    main()

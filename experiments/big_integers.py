@@ -1,0 +1,128 @@
+"""Measure reading and encoding of integers with 10^3 to 10^6 decimal digits, and windows of as many p-adic digits.
+
+    python experiments/big_integers.py          # up to 10^5 digits, in a minute
+    python experiments/big_integers.py --full
+
+Four tasks: `read` an integer from its decimal digits; `encode` it in the default space; write the digits of a residue
+(`to_digits`), and find those of a quotient of two small integers (`quotient`), in a window of so many 17-adic digits.
+Each is measured with fmpz of python-flint, mpz of gmpy2 and Python's int (the extra `bench` has both), and the digits
+are compared. The growth exponent is log(t2 / t1) / log 10 over a decade: 1 is linear, 2 quadratic.
+"""
+
+import argparse
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import common
+import flint
+import gmpy2
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from adelic import AdeleSpace
+from adelic.numbers import integers
+
+TYPES = {"fmpz": flint.fmpz, "mpz": gmpy2.mpz, "int": int}
+PRIME = 17
+TARGET = 2.0
+
+
+def main() -> None:
+    """Measure, print, write the results; exit code 1 if types disagree or the installed one grows quadratically."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, metavar="DIGITS", help="default: 1000 to 100000; with --full to 1000000"
+    )
+    parser.add_argument("--repetitions", type=int, default=3, help="the median counts (default: 3)")
+    parser.add_argument("--skip", nargs="*", choices=TYPES, default=[], help="types to leave out")
+    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/big_integers.json")
+    common.add_full(parser, "minutes")
+    chosen = parser.parse_args()
+    chosen.sizes = chosen.sizes or [10**k for k in (3, 4, 5, 6)[: 4 if chosen.full else 3]]
+    path = common.output(chosen, "big_integers.json")
+    console = Console(width=110)
+    entries: list[dict[str, Any]] = []
+    agree = True
+    for size in common.each(chosen.sizes, "{:,} digits".format):
+        answers: dict[str, list[Any]] = {}
+        for name in TYPES:
+            if name in chosen.skip:
+                continue
+            integers.long_integer = lambda name=name: TYPES[name]  # type: ignore[assignment]
+            for task, function in tasks(size).items():
+                seconds, answer = measured(function, chosen.repetitions if size < 10**6 else 1)
+                entries.append({"task": task, "type": name, "digits": size, "seconds": seconds})
+                answers.setdefault(task, []).append(answer)
+        agree = agree and all(answer == given[0] for given in answers.values() for answer in given)
+    add_exponents(entries)
+    last = [entry for entry in entries if entry["type"] == "fmpz" and entry["digits"] == max(chosen.sizes)]
+    results = {
+        "cores_used": 1,
+        "repetitions": chosen.repetitions,
+        "entries": entries,
+        "same_digits": agree,
+        "met": agree and all((entry["exponent"] or 0) < TARGET for entry in last),
+    }
+    console.print(table(entries))
+    console.print(f"same digits: {'yes' if agree else 'NO'}")
+    common.write(path, "big_integers.py", ("python-flint", "gmpy2"), results)
+    console.print(f"written to {path}")
+    sys.exit(not results["met"])
+
+
+def tasks(size: int) -> dict[str, Callable[[], Any]]:
+    """Return what is measured at one size."""
+    rng = np.random.default_rng(0)
+    text = "".join(map(str, rng.integers(1, 10, size).tolist()))
+    value = integers.parse(text)
+    residue = integers.from_digits(rng.integers(0, PRIME, size).tolist(), PRIME)
+    return {
+        "read": lambda: integers.parse(text),
+        "encode": lambda: AdeleSpace().encode(value).digits.tolist(),
+        "to_digits": lambda: integers.to_digits(residue, PRIME, size),
+        "quotient": lambda: integers.divide_modulo(22, 19, PRIME, size),
+    }
+
+
+def measured(function: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
+    """Return the median seconds of a call, and its result."""
+    seconds = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        result = function()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds), result
+
+
+def add_exponents(entries: list[dict[str, Any]]) -> None:
+    """Give each entry the growth exponent since the size before, None for the first."""
+    before: dict[tuple[str, str], dict[str, Any]] = {}
+    for entry in entries:
+        smaller = before.get((entry["task"], entry["type"]))
+        entry["exponent"] = smaller and math.log(entry["seconds"] / smaller["seconds"]) / math.log(
+            entry["digits"] / smaller["digits"]
+        )
+        before[entry["task"], entry["type"]] = entry
+
+
+def table(entries: list[dict[str, Any]]) -> Table:
+    """Return the figures as a table."""
+    shown = Table("task", "type", title="long integers, one core: seconds (growth exponent)")
+    sizes = sorted({entry["digits"] for entry in entries})
+    for size in sizes:
+        shown.add_column(f"{size:,} digits", justify="right")
+    for task, name in sorted({(entry["task"], entry["type"]) for entry in entries}):
+        row = [entry for entry in entries if (entry["task"], entry["type"]) == (task, name)]
+        cells = [f"{e['seconds']:.2g}" + (f" ({e['exponent']:.2f})" if e["exponent"] else "") for e in row]
+        shown.add_row(task, name, *cells)
+    return shown
+
+
+if __name__ == "__main__":
+    main()

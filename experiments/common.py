@@ -1,0 +1,123 @@
+"""What the benchmarks have in common: runs that alternate, the numbers that they encode, results with their origin."""
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding
+import numpy as np
+import numpy.typing as npt
+
+from adelic import AdeleSpace
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import machine, source_commit, versions
+
+RESULTS = Path(__file__).resolve().parent / "results"
+Seconds = dict[str, list[float]]
+T = TypeVar("T")
+
+
+def instructions() -> str:
+    """Return the vector instructions that are compiled for here, "(restricted)" where the processor has others.
+
+    >>> instructions().split()[0] in ("AVX-512", "AVX2", "NEON", "none")
+    True
+    """
+    restricted = os.environ.get("NUMBA_CPU_FEATURES")
+    features = restricted.split(",") if restricted else llvmlite.binding.get_host_cpu_features().flatten().split(",")
+    known = {"+avx512f": "AVX-512", "+avx2": "AVX2", "+neon": "NEON"}
+    found = [name for feature, name in known.items() if feature in features]
+    return (found or ["none"])[0] + (" (restricted)" if restricted else "")
+
+
+def restrict_instructions(name: str | None) -> None:
+    """With "avx2", have numba and torch, before they are loaded, use the instructions of processors with AVX2 alone."""
+    if name == "avx2":
+        features = llvmlite.binding.get_host_cpu_features()
+        features |= {key: False for key in features if key.startswith(("avx512", "avx10", "avxvnni", "amx"))}
+        features = llvmlite.binding.FeatureMap(features)
+        os.environ["NUMBA_CPU_NAME"] = llvmlite.binding.get_host_cpu_name()
+        os.environ["NUMBA_CPU_FEATURES"] = features.flatten()
+        os.environ |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+
+
+def use_one_core() -> None:
+    """Keep this process, and what it starts, on one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+def interleaved(
+    functions: Mapping[str, Callable[[], Any]], repetitions: int, clock: Callable[[], float] = time.perf_counter
+) -> Seconds:
+    """Run the functions in turn, so many times after a first one that does not count; return the seconds of each."""
+    seconds: Seconds = {name: [] for name in functions}
+    for repetition in range(repetitions + 1):
+        for name, function in functions.items():
+            start = clock()
+            function()
+            if repetition:
+                seconds[name].append(clock() - start)
+    return seconds
+
+
+def medians(seconds: Seconds) -> dict[str, float]:
+    """Return the median of each function's runs."""
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def random_rationals(space: AdeleSpace, size: int, greatest: int = 10**9) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return random numerators and denominators up to `greatest`, the denominators units at every prime."""
+    rng = np.random.default_rng(0)
+    numerators = rng.integers(-greatest, greatest, size, endpoint=True)
+    denominators = rng.integers(1, greatest, size, endpoint=True)
+    while (bad := (denominators[:, None] % np.array(space.primes) == 0).any(axis=1)).any():
+        denominators[bad] = rng.integers(1, greatest, int(bad.sum()), endpoint=True)
+    return numerators, denominators
+
+
+def say(text: str) -> None:
+    """Print a line on standard error at once."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def each(things: Iterable[T], name: Callable[[T], object] = str) -> Iterator[T]:
+    """Yield things, and before each say which one it is: whoever runs a benchmark sees from the start how far it is."""
+    chosen = list(things)
+    for k, thing in enumerate(chosen, start=1):
+        say(f"{k} of {len(chosen)}: {name(thing)}")
+        yield thing
+
+
+def add_full(parser: argparse.ArgumentParser, takes: str) -> None:
+    """Add the option for all that the committed results have; without it a script takes about a minute."""
+    parser.add_argument("--full", action="store_true", help=f"all that the committed results have: {takes}")
+
+
+def output(chosen: argparse.Namespace, name: str = "") -> Path:
+    """Return where results go if no --output says it: with --full to the committed ones, those of a part to `runs`."""
+    return chosen.output or (RESULTS if chosen.full else Path("runs", "experiments")) / name
+
+
+def described(space: AdeleSpace) -> dict[str, Any]:
+    """Return the parameters of a space for a file of results."""
+    return {"primes": space.primes, "precision": space.precision, "fractional_digits": space.fractional_digits}
+
+
+def write(path: Path, script: str, packages: tuple[str, ...], results: Mapping[str, Any]) -> None:
+    """Write results with the command, machine, instructions, versions and commit that they come from."""
+    origin = {
+        "command": shlex.join(["python", f"experiments/{script}", *sys.argv[1:]]),
+        "machine": f"{machine()}, {instructions()}",
+        "versions": versions(*packages),
+        "commit": source_commit(),
+    }
+    atomic_write(path, json.dumps(origin | dict(results), indent=1) + "\n")

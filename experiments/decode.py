@@ -1,0 +1,128 @@
+"""Measure `AdeleArray.decode()` against a loop over the numbers with gmpy2, in one process on one core.
+
+    python experiments/decode.py
+
+The numbers are rationals of the default space, numerator and denominator up to 10^9. The loop does what a program
+without arrays does for each number: Chinese remainders, the extended Euclidean algorithm down to √(M/2), a `Fraction`.
+Its residues are given to it as gmpy2 integers, and it checks nothing against the real value, so it has less to do than
+`decode()`, which starts from digits. Runs alternate; the medians are compared, with Python's garbage collector off, as
+in `timeit`, and once more with it on (the inputs frozen): 10^5 new `Fraction` objects make it run. Needs the extra
+`bench`.
+"""
+
+import argparse
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from math import isqrt, prod
+from pathlib import Path
+from typing import Any
+
+import common
+import gmpy2
+import numpy as np
+from rich.console import Console
+
+from adelic import AdeleArray, AdeleSpace
+
+RESULTS = common.RESULTS / "decode.json"
+GREATEST = 10**9
+TARGET = 10.0
+
+
+def main() -> None:
+    """Measure, print, write the results; exit code 1 if the target is missed or an answer is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=10**5, help="how many numbers (default: 100000)")
+    parser.add_argument("--repetitions", type=int, default=7, help="the median counts (default: 7)")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: experiments/results/decode.json")
+    chosen = parser.parse_args()
+    if min(chosen.size, chosen.repetitions) < 1:
+        parser.error("--size and --repetitions must be at least 1")
+    common.use_one_core()
+    console = Console(width=110)
+    space = AdeleSpace()
+    n, m = common.random_rationals(space, chosen.size, GREATEST)
+    numbers = [Fraction(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)]
+    array = space.encode(numbers)
+    residues = [[gmpy2.mpz(r) for r in row] for row in residues_of(array)]
+    array.decode()  # compiles, or loads what is compiled
+    functions = {"decode": array.decode, "gmpy2_loop": lambda: loop(residues, space)}
+    gc.collect()
+    gc.freeze()
+    collected, _ = measured(functions, numbers, chosen.repetitions)
+    gc.disable()
+    seconds, right = measured(functions, numbers, chosen.repetitions)
+    ratio, medians = compared(seconds)
+    results = {
+        "cores_used": 1,
+        "space": common.described(space),
+        "numbers": {"size": chosen.size, "greatest": GREATEST},
+        "repetitions": chosen.repetitions,
+        "median_seconds": medians,
+        "all_seconds": seconds,
+        "ratio": ratio,
+        "ratio_with_garbage_collector": compared(collected)[0],
+        "target_ratio": TARGET,
+        "all_right": right,
+        "met": right and ratio >= TARGET,
+    }
+    for name, median in medians.items():
+        console.print(f"{name:>10}: {median / chosen.size * 1e6:.2f} µs a number")
+    console.print(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
+    console.print(f"with the garbage collector on: {results['ratio_with_garbage_collector']:.1f}")
+    common.write(chosen.output, "decode.py", ("numpy", "numba", "gmpy2"), results)
+    console.print(f"written to {chosen.output}")
+    sys.exit(not results["met"])
+
+
+def measured(
+    functions: dict[str, Callable[[], Any]], numbers: list[Fraction], repetitions: int
+) -> tuple[dict[str, list[float]], bool]:
+    """Return the seconds of each run, and whether all runs gave these numbers."""
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    right = True
+    for _ in common.each(range(repetitions), lambda k: f"repetition {k + 1}"):
+        for name, function in functions.items():
+            start = time.perf_counter()
+            decoded = function()
+            seconds[name].append(time.perf_counter() - start)
+            right = right and list(decoded) == numbers
+    return seconds, right
+
+
+def compared(seconds: dict[str, list[float]]) -> tuple[float, dict[str, float]]:
+    """Return how many times as long the loop takes, and the medians."""
+    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    return medians["gmpy2_loop"] / medians["decode"], medians
+
+
+def residues_of(array: AdeleArray) -> list[list[int]]:
+    """Return each number modulo p^N, at each prime."""
+    weights = [[p**k for k in reversed(range(array.space.precision))] for p in array.space.primes]
+    residues = (array.digits * np.array(weights, dtype=object)).sum(axis=-1)
+    return [list(row) for row in residues]
+
+
+def loop(residues: list[list[Any]], space: AdeleSpace) -> list[Fraction]:
+    """Decode number by number."""
+    moduli = [gmpy2.mpz(p) ** space.precision for p in space.primes]
+    modulus = prod(moduli)
+    basis = [modulus // q * gmpy2.invert(modulus // q, q) for q in moduli]
+    bound = isqrt(modulus // 2)
+    decoded = []
+    for row in residues:
+        r0, r1, t0, t1 = modulus, sum(r * b for r, b in zip(row, basis, strict=True)) % modulus, 0, 1
+        while r1 > bound:
+            quotient = r0 // r1
+            r0, r1 = r1, r0 - quotient * r1
+            t0, t1 = t1, t0 - quotient * t1
+        decoded.append(Fraction(int(r1), int(t1)))
+    return decoded
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Measure functions at one place against PARI, for one number, and against a loop over python-flint, for many.
+
+    python experiments/local_functions.py            # a minute
+    python experiments/local_functions.py --full     # more digits and numbers
+
+One number: square root, exponential, logarithm and Teichmüller lift of a 7-adic number, the roots of a polynomial of
+degree 40 with coefficients of 50 digits, and a rational number from its residue. PARI (cypari) has its own objects
+ready, as we have ours. Many numbers: the loop calls python-flint for each, whose integers it has ready; python-flint
+has no p-adic numbers, so that it computes with integers modulo a power of p, by Newton's steps and by series with the
+inverses ready. Runs alternate in one process, medians of the processor's time are compared, and so are the answers.
+Needs the extra `dev`.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from math import lcm
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import common
+import numpy as np
+from flint import fmpz
+from rich.console import Console
+from rich.table import Table
+
+from adelic.number_theory.root_numbers import load_pari
+from adelic.number_theory.symbols import hilbert_symbol
+from adelic.numbers import hensel_roots, padic
+from adelic.numbers.decoding import reconstruction
+from adelic.numbers.hensel import Residue
+from adelic.numbers.integers import divide_modulo
+
+PRIME, DIGITS = 7, 16  # of the functions; the digits of many numbers
+LARGE = 10**7 + 19
+LONGEST = 142_500  # digits of a number that is reconstructed: 400,000 bits
+TARGETS = {"PARI": 20.0, "FLINT": 5.0}
+FUNCTIONS = ("sqrt", "exp", "log", "teichmuller")
+pari = load_pari()  # leaves the handlers of signals as they are
+
+
+class Comparison(NamedTuple):
+    """What is computed, of how many digits and numbers; our function and the other one; whether two answers agree."""
+
+    task: str
+    digits: int
+    size: int
+    other: str
+    functions: tuple[Callable[[], Any], Callable[[], Any]]
+    agree: Callable[[Any, Any], bool]
+
+
+def main() -> None:
+    """Measure, print, write the results; exit code 1 if a target is missed or an answer differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--digits", nargs="+", type=int, help="of one number; default: 20 1000 5000; with --full 50000")
+    parser.add_argument("--size", type=int, help="of many numbers; default: 10000; with --full 100000")
+    parser.add_argument("--repetitions", type=int, default=5, help="the median counts (default: 5)")
+    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/local_functions.json")
+    common.add_full(parser, "minutes")
+    chosen = parser.parse_args()
+    digits = chosen.digits or [20, 1000, 5000] + [50000] * chosen.full
+    size = chosen.size or (10**5 if chosen.full else 10**4)
+    path = common.output(chosen, "local_functions.json")
+    common.use_one_core()
+    pari.allocatemem(2**28, silent=True)
+    entries = []
+    for c in common.each(
+        [*one_number(digits), *many_numbers(size)], lambda c: f"{c.task}, {c.digits} digits, {c.size}"
+    ):
+        ours, theirs = c.functions
+        agree = c.agree(ours(), theirs())
+        calls = max(1, 5000 // c.digits) if c.size == 1 else 1  # of a microsecond each
+        medians = common.medians(
+            common.interleaved(
+                {"adelic": lambda f=ours, n=calls: repeat(f, n), c.other: lambda f=theirs, n=calls: repeat(f, n)},
+                chosen.repetitions,
+                time.process_time,
+            )
+        )
+        seconds = {name: median / calls for name, median in medians.items()}
+        ratio = seconds["adelic"] / seconds[c.other]
+        entries.append(
+            {"task": c.task, "digits": c.digits, "size": c.size, "other": c.other, "seconds": seconds, "ratio": ratio}
+            | {"target": TARGETS[c.other], "agree": agree, "met": agree and ratio <= TARGETS[c.other]}
+        )
+    results = {"prime": PRIME, "repetitions": chosen.repetitions, "entries": entries}
+    results["met"] = all(entry["met"] for entry in entries)
+    Console(width=110).print(table(entries))
+    common.write(path, "local_functions.py", ("cypari", "python-flint", "numpy"), results)
+    common.say(f"written to {path}")
+    sys.exit(not results["met"])
+
+
+def repeat(function: Callable[[], Any], calls: int) -> None:
+    """Call a function so many times."""
+    for _ in range(calls):
+        function()
+
+
+def one_number(digits: list[int]) -> Iterator[Comparison]:
+    """Yield what is compared with PARI."""
+    rng = random.Random(0)
+    for n in digits:
+        for name in FUNCTIONS:
+            q = rng.randrange(10**8) * PRIME + {"exp": 0, "teichmuller": 3}.get(name, 1)
+            ours, theirs = padic(q, PRIME, n), pari(f"{q} + O({PRIME}^{n})")
+            functions = (getattr(ours, name), getattr(theirs, name))
+            yield Comparison(name, n, 1, "PARI", functions, lambda a, b, n=n: a.lift() == int(b.lift()) % PRIME**n)
+    f = [rng.randrange(-(10**50), 10**50) for _ in range(41)]
+    polynomial = pari(f).Polrev()
+    yield Comparison(
+        "hensel_roots, degree 40", 1000, 1, "PARI",
+        (lambda: hensel_roots(f, PRIME, 1000), lambda: polynomial.polrootspadic(PRIME, 1000)),
+        lambda a, b: len(a) == len(b),
+    )  # fmt: skip
+    for n in (max(digits), min(25 * max(digits), LONGEST)):
+        bits = n * PRIME.bit_length() // 2 - n // 4
+        numerator, denominator = rng.getrandbits(bits - 3), PRIME * rng.getrandbits(bits - 6) + 1
+        x = divide_modulo(numerator, denominator, PRIME, n)
+        theirs = pari(x).Mod(pari(PRIME) ** n)
+        yield Comparison(
+            "reconstruction", n, 1, "PARI",
+            (lambda x=x, n=n: reconstruction.decode_digits([Residue(x, n)], (PRIME,), 0)[0], theirs.bestappr),
+            lambda a, b: (a.numerator, a.denominator) == (int(b.numerator()), int(b.denominator())),
+        )  # fmt: skip
+
+
+def many_numbers(size: int) -> Iterator[Comparison]:
+    """Yield what is compared with a loop over python-flint."""
+    rng = np.random.default_rng(0)
+    modulus = fmpz(PRIME) ** DIGITS
+    units = rng.integers(0, 10**8, size) * PRIME + 1
+    for name, loop in {"sqrt": sqrt, "exp": exp, "log": log, "teichmuller": teichmuller}.items():
+        numbers = units + {"exp": -1, "teichmuller": 2}.get(name, 0)
+        ours, theirs = padic(numbers, PRIME, DIGITS), [fmpz(x) for x in numbers.tolist()]
+        yield Comparison(
+            name, DIGITS, size, "FLINT",
+            (getattr(ours, name), lambda loop=loop, theirs=theirs: loop(theirs, modulus)),
+            lambda a, b: a.lift().tolist() == b,
+        )  # fmt: skip
+    numbers = rng.integers(1, 10**8, size)
+    numbers += numbers % PRIME == 0
+    ours, theirs = padic(numbers, PRIME, DIGITS), [fmpz(x) for x in numbers.tolist()]
+    yield Comparison(
+        "is_square", DIGITS, size, "FLINT",
+        (ours.is_square, lambda: [x.jacobi(PRIME) == 1 for x in theirs]), lambda a, b: a.tolist() == b,
+    )  # fmt: skip
+    yield Comparison(
+        f"hilbert_symbol at {LARGE:,}", 1, size, "FLINT",
+        (lambda: hilbert_symbol(numbers, np.array([LARGE]), LARGE), lambda: [x.jacobi(LARGE) for x in theirs]),
+        lambda a, b: a.tolist() == b,
+    )  # fmt: skip
+
+
+def sqrt(numbers: list[Any], modulus: Any) -> list[Any]:
+    """Return the square roots of units that are 1 modulo p: Newton's steps for 1/√u, which double the digits."""
+    half = (modulus + 1) // 2
+    steps = range((DIGITS - 1).bit_length())
+    roots = []
+    for u in numbers:
+        z = fmpz(1)
+        for _ in steps:
+            z = z * (3 - u * z * z) * half % modulus
+        roots.append(u * z % modulus)
+    return roots
+
+
+def exp(numbers: list[Any], modulus: Any) -> list[Any]:
+    """Return Σ x^j/j! by Horner's rule, in which x/j = (x/p)·(p/j)."""
+    last = (PRIME - 1) * DIGITS // (PRIME - 2) + 1
+    factors = [fmpz(1)]
+    for j in range(last, 0, -1):
+        factors.append(factors[-1] * j)
+    shift = fmpz(PRIME) ** sum(last // PRIME**i for i in (1, 2, 3))
+    wide, unit = modulus * shift, pow(factors[-1] // shift, -1, modulus)
+    found = []
+    for x in numbers:
+        total = fmpz(0)
+        for factor in factors[1:]:
+            total = (total * x + factor) % wide
+        found.append((total // shift) * unit % modulus)
+    return found
+
+
+def log(numbers: list[Any], modulus: Any) -> list[Any]:
+    """Return Σ (−1)^(j+1) (u − 1)^j/j by Horner's rule, for u that are 1 modulo p."""
+    last = DIGITS + 2
+    common_multiple = fmpz(lcm(*range(1, last + 1)))
+    factors = [(common_multiple // j) * (-1) ** (j + 1) for j in range(last, 0, -1)]
+    shift = fmpz(PRIME) ** (2 if last >= PRIME**2 else 1)
+    wide, unit = modulus * shift, pow(common_multiple // shift, -1, modulus)
+    found = []
+    for u in numbers:
+        t = u - 1
+        total = fmpz(0)
+        for factor in factors:
+            total = (total * t + factor) % wide
+        found.append((total * t % wide // shift) * unit % modulus)
+    return found
+
+
+def teichmuller(numbers: list[Any], modulus: Any) -> list[Any]:
+    """Return u^(p^(n − 1)) modulo p^n."""
+    exponent = modulus // PRIME
+    return [pow(u, exponent, modulus) for u in numbers]
+
+
+def table(entries: list[dict[str, Any]]) -> Table:
+    """Return the figures as a table."""
+    shown = Table(
+        "task", "digits", "numbers", "adelic, µs", "other, µs", "", "ratio", "target", title="one place, one core"
+    )
+    for e in entries:
+        ours, theirs = (f"{e['seconds'][name] / e['size'] * 1e6:,.2f}" for name in ("adelic", e["other"]))
+        mark = "" if e["met"] else " missed" if e["agree"] else " WRONG"
+        shown.add_row(
+            e["task"], str(e["digits"]), str(e["size"]), ours, theirs, e["other"], f"{e['ratio']:.2f}{mark}",
+            f"{e['target']:g}",
+        )  # fmt: skip
+    return shown
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Audit the tasks of number theory, and write the lines of docs/number-theory.md on trivial rules.
+
+    python experiments/number_theory_audits.py            # one task, in a minute
+    python experiments/number_theory_audits.py --full     # all tasks, some minutes
+    python experiments/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
+
+Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's usual options, and
+another file for each choice of options that `adelic reproduce number-theory` asks a task with.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import common
+
+from adelic.cli import commands
+from adelic.data.auditing.drawn import to_lines
+from adelic.number_theory import TASKS
+from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic.storage.files import atomic_write
+from adelic_lab.report.drawn import read_plan
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "number-theory.md"
+FOLDER = ROOT / "results" / "number-theory-audit"
+AUDITED = 20_000
+"""Greatest number of training questions; it is that of the audits with usual options, too."""
+MARK = r"(<!-- lines: results/number-theory-audit -->\n).*?(<!-- end of lines -->)"
+
+
+def main() -> None:
+    """Run the audits one after the other, and write the lines."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", action="store_true", help="write the page's lines and audit nothing")
+    parser.add_argument("--task", default="gcd", help="the one without --full (default: gcd)")
+    common.add_full(parser, "some minutes")
+    given, asked = parser.parse_args(), audits()
+    chosen = {} if given.lines else {p: a for p, a in asked.items() if given.full or a[0] == given.task}
+    for path, arguments in common.each(chosen.items(), lambda one: one[0].stem):
+        output = path if given.full else Path("runs", "experiments", path.name)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        commands(["data", "audit", *arguments, "--output", str(output)], standalone_mode=False)
+    if not (given.full or given.lines):
+        return
+    text, lines = PAGE.read_text(encoding="utf-8"), to_lines(map(read, asked))
+    atomic_write(PAGE, re.sub(MARK, lambda found: f"{found[1]}{lines}\n{found[2]}", text, flags=re.DOTALL))
+
+
+def audits() -> dict[Path, list[str]]:
+    """Return the arguments of each audit by its file: the tasks, and behind each the options of the plan."""
+    found = {}
+    plan = [one.experiments[0].questions for one in read_plan("full", "number-theory")]
+    for name in TASKS:
+        if name in ARITHMETIC:
+            continue
+        found[FOLDER / f"{name}.json"] = [name]
+        for data in plan:
+            if data.task == name and data.task_options:
+                path = FOLDER / f"{'-'.join([name, *data.task_options]).replace('=', '-')}.json"
+                examples = min(data.examples, AUDITED)  # modulo a small number there are few questions
+                found[path] = [name, "--task-options", ",".join(data.task_options), "--examples", str(examples)]
+    return found
+
+
+def read(path: Path) -> dict[str, object]:
+    """Return an audit."""
+    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What the solver of equations modulo 2 knows of root numbers, and what would be left without its parts.
+
+    python experiments/root_number_audit.py           # 20,000 examples, in a minute
+    python experiments/root_number_audit.py --full    # minutes on one core
+
+For the questions of `adelic reproduce number-theory root-number` with 200,000 examples and seed 0 this counts, of each
+split,
+
+- how many questions have only classes that examples have, and how many of these and of the others are right;
+- how many have, at all places together, the classes of one example, so that a table of such rows would know them;
+
+and for each modulus that units are told by how many bits there are and how many examples hold together before one
+contradicts; and how many answers are right without the discriminant, and from examples whose signs are drawn.
+
+Writes experiments/results/root_number_audit.json, whose figures stand in docs/number-theory.md.
+"""
+
+import argparse
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+import numpy.typing as npt
+
+from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.data.lookup import RowIndex
+from adelic.data.sources import DrawnData
+from adelic_lab.models.solvers.parity import ParitySolver, local_classes, local_parts
+from adelic_lab.report.drawn import read_plan
+
+Splits = dict[str, tuple[Operands, Answers]]
+
+
+def main() -> None:
+    """Draw the questions of seed 0, and write what is counted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--examples", type=int, default=20_000, help="without --full (default: 20,000)")
+    common.add_full(parser, "minutes")
+    given = parser.parse_args()
+    of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
+    first = next(one for one in of_parity if one.model.name == "adelic-parity")
+    questions = first.questions if given.full else replace(first.questions, examples=given.examples)
+    common.say(f"{questions.examples:,} examples: drawing, then solving three times")
+    common.write(
+        common.output(given, "root_number_audit.json"),
+        "root_number_audit.py",
+        ("adelic", "numpy", "numba", "cypari"),
+        {"seed": 0, "examples": questions.examples, **counted(questions)},
+    )
+
+
+def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
+    """Return what is counted of a task's questions."""
+    task = questions.drawn
+    operands, answers = questions.questions(seed)
+    splits: Splits = {"test": next(iter(questions.tests(seed, operands)))}
+    splits |= {name: (X, y) for name, X, y in questions.never_seen(seed, operands)}
+    drawn = np.random.default_rng(seed).integers(0, 2, len(answers))
+    solver = fitted(task, operands, answers)
+    return {
+        "moduli": tried(solver),
+        "splits": {name: of_split(solver, operands, X, y, task) for name, (X, y) in splits.items()},
+        "without_discriminant": compared(replace(task, invariants=None), operands, answers, splits),
+        "drawn_signs": compared(task, operands, drawn, splits),
+    }
+
+
+def fitted(task: SampledTask, operands: Operands, answers: Answers) -> ParitySolver:
+    """Return the solver after examples, which need not hold together."""
+    solver = ParitySolver()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the examples contradict each other
+        solver.fit(task, operands, answers, seed=0, steps=1)
+    return solver
+
+
+def tried(solver: ParitySolver) -> dict[str, dict[str, int]]:
+    """Return of each modulus how many bits there are, and how many examples hold before one contradicts."""
+    return {str(modulus): {"bits": bits, "hold": hold} for modulus, (bits, hold) in solver.tried.items()}
+
+
+def of_split(
+    solver: ParitySolver, trained_on: Operands, asked: Operands, answers: Answers, task: SampledTask
+) -> dict[str, float | int]:
+    """Return how many questions are right, known, and remembered."""
+    right, is_known = solver.answer(asked) == answers, solver.is_known(asked)
+    everywhere = RowIndex(joined(trained_on, task, solver.modulus)).find(joined(asked, task, solver.modulus)) >= 0
+    return {
+        "questions": len(asked),
+        "right": int(right.sum()),
+        "known": int(is_known.sum()),
+        "right_of_known": int(right[is_known].sum()),
+        "with_all_classes_of_an_example": int(everywhere.sum()),
+    }
+
+
+def joined(operands: Operands, task: SampledTask, modulus: int) -> npt.NDArray[np.int64]:
+    """Return the classes at all places together, a row of int64 for each question."""
+    assert task.invariants is not None
+    assert task.space is not None
+    numbers = np.concatenate([operands, task.invariants(operands)], axis=1)
+    return np.concatenate(local_classes(local_parts(numbers, task.space.primes), modulus), axis=1)
+
+
+def compared(task: SampledTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, Any]:
+    """Return which share of each split is right after other examples, and what was tried."""
+    solver = fitted(task, operands, answers)
+    right = {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}
+    return {"right": right, "moduli": tried(solver)}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,501 @@
+"""Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
+
+They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
+command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic"
+or "columns", a plan of that benchmark and its folder of results; or "searches", those of arithmetic_searches.py, or
+"text_word_problems", those of that script.
+
+Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
+
+python experiments/tables.py           # bring the pages up to date
+python experiments/tables.py --check   # exit code 1 if a page's tables are not
+
+Figures are not checked: each version of Matplotlib draws them a little differently.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import re
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import adelic_lab
+from adelic.storage.records import parse_object
+from adelic_lab import Result
+from adelic_lab.cli.report import in_markdown, report
+from adelic_lab.report import arithmetic, columns
+from adelic_lab.report.drawn import gather, read_plan
+from adelic_lab.report.report import figures
+from adelic_lab.report.results import confidence_interval
+from adelic_lab.report.run_tables import single_runs
+from adelic_lab.report.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "experiments" / "results"
+PAGES = ROOT / "docs" / "results"
+OF_A_ROW = ("contrasts", "models", "differences")
+"""The tables of a row's page, as `adelic report --table` has them."""
+ROW_PAGE = """# All models: {row}
+
+Every model that ran on this row, in all its editions and splits; [what to make of it](../results.md). A heading names
+the edition, where it is not the published one, and the split: `orbits` has equivalent rows in one part, so that images
+of rows may be trained on.
+
+{marks}
+
+## Count again
+
+[docs/table.csv](../table.csv) has a line for each single run, with the command that repeats it, and in `right` a bit
+for each test row, whether the model answers it rightly (older runs kept no predictions). In the repository's root:
+
+```python
+import pandas as pd
+runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
+runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
+```
+"""
+OF_THE_PACKAGE = ("arithmetic", "columns")
+"""Tables that `adelic_lab` makes, and tests compare."""
+
+
+def main() -> None:
+    """Write, or check, the pages."""
+    os.chdir(ROOT)  # the commands name folders of results
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing, and say which pages are not up to date")
+    is_check = parser.parse_args().check
+    results = read(Path("results", "table"))
+    stale = [] if is_check else redraw(results)
+    stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(PAGES.glob("*.md"))):
+        text = page.read_text(encoding="utf-8")
+        new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
+        new = re.sub(r"(<!-- table: adelic (.+?) -->\n).*?(<!-- end of table -->)", print_, new, flags=re.DOTALL)
+        marks = r"(<!-- table: (arithmetic|columns) (\S+) (\S+) -->\n).*?(<!-- end of table -->)"
+        new = re.sub(marks, of_plan, new, flags=re.DOTALL)
+        if new != text:
+            stale.append(page.name)
+            if not is_check:
+                page.write_text(new, encoding="utf-8")
+    if stale:
+        said = "not up to date" if is_check else "brought up to date"
+        sys.stdout.write(f"{said}: {', '.join(dict.fromkeys(stale))}\n")
+    sys.exit(is_check and bool(stale))
+
+
+def files(results: list[Result]) -> dict[Path, str]:
+    """Return what has to be written besides tables: the table of all single runs, and the pages of rows that have none.
+
+    The tables of a new page are empty; what comes after fills them.
+    """
+    rows = sorted({result.row for result in results})
+    missing = [row for row in rows if not (PAGES / f"{row}.md").exists()]
+    return {ROOT / "docs" / "table.csv": single_runs(results).to_csv()} | {
+        PAGES / f"{row}.md": row_page(row) for row in missing
+    }
+
+
+def row_page(row: str) -> str:
+    """Return the page of a row, its tables empty.
+
+    >>> row_page("schubert-4").splitlines()[0]
+    '# All models: schubert-4'
+    """
+    command = f"adelic report --results-dir results/table --row {row} --markdown --table"
+    marks = "\n\n".join(f"<!-- table: {command} {name} -->\n<!-- end of table -->" for name in OF_A_ROW)
+    return ROW_PAGE.format(row=row, marks=marks)
+
+
+def bring(path: Path, text: str, *, write: bool) -> bool:
+    """Return whether a file has another content than this, and write it if it may be written."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    if write:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return True
+
+
+def redraw(results: list[Result]) -> list[str]:
+    """Draw the figures of docs/results anew; return the names of those that were others."""
+    drawn = figures(adelic_lab.summarise(results))
+    changed = []
+    for path in sorted(PAGES.glob("*.svg")):
+        if path.name not in drawn:
+            sys.exit(f"{path}: no such figure; there are {', '.join(drawn)}")
+        if drawn[path.name] != path.read_text(encoding="utf-8"):
+            path.write_text(drawn[path.name], encoding="utf-8")
+            changed.append(path.name)
+    return changed
+
+
+def fill(match: re.Match[str]) -> str:
+    """Return a table between its marks, "not run" where there is no file of results."""
+    name = match[2]
+    path = RESULTS / f"{name}.json"
+    if name in OF_THE_PACKAGE:
+        return match[0]
+    if name == "searches":
+        return f"{match[1]}{importlib.import_module('arithmetic_searches').table()}\n{match[3]}"
+    if name == "text_word_problems":
+        words = importlib.import_module(name)
+        results = [parse_object(path.read_bytes()) for path in sorted(words.FOLDER.glob("*.json"))]
+        made = "\n".join(one.to_markdown().partition("\n\n")[2] for one in words.tables(results))
+        return f"{match[1]}{made.strip()}\n{match[3]}"
+    if name not in TABLES:
+        sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")
+    if not path.exists():
+        return f"{match[1]}not run\n{match[3]}"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
+    versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
+    origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
+    return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
+
+
+def of_plan(match: re.Match[str]) -> str:
+    """Return the table of a plan of a benchmark between its marks, which name the plan and the results."""
+    show = {"arithmetic": arithmetic.show, "columns": columns.show}[match[2]]
+    return f"{match[1]}{show(gather(read_plan(match[3]), Path(match[4]))).text}\n{match[5]}"
+
+
+@cache
+def read(folder: Path) -> list[Result]:
+    """Return the results in a folder, which many tables are made of."""
+    return adelic_lab.read_results(folder)
+
+
+def print_(match: re.Match[str]) -> str:
+    """Return between its marks what a command prints."""
+    _, *words = shlex.split(match[2])
+    given = report.make_context("report", words).params
+    if not given["markdown"]:
+        sys.exit(f"adelic {match[2]}: it prints no table in Markdown")
+    printed = in_markdown(read(given["results_dir"]), given["chosen"], row=given["row"], all_rows=given["all_rows"])
+    return f"{match[1]}{printed.strip()}\n{match[3]}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, the first column to the left, the others to the right.
+
+    >>> print(table(["what", "ns"], [["a", "1"]]))
+    | what | ns |
+    |---|---:|
+    | a | 1 |
+    """
+    return Table(tuple(head), tuple(map(tuple, rows))).to_markdown().rstrip()
+
+
+def ratios(results: dict[str, Any]) -> str:
+    """Return ratios beside their targets."""
+    rows = []
+    for name, ratio in results["ratios"].items():
+        target = results["targets"].get(name)
+        verdict = "" if target is None else "met" if ratio >= target else "**missed**"
+        rows.append(
+            [name, f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}", f"{target:g}" if target else "–", verdict]
+        )
+    return table(["", "ratio", "target", ""], rows)
+
+
+def precisions(results: dict[str, Any]) -> str:
+    """Return the ratios of windows of each number of digits, those that miss their target in bold."""
+    cells: dict[str, dict[str, str]] = {}
+    for name, ratio in results["ratios"].items():
+        operation, digits = name.removesuffix(" digits").rsplit(", ", 1)
+        text = f"{ratio:.2f}" if ratio >= results["targets"][name] else f"**{ratio:.2f}**"
+        cells.setdefault(operation, {})[digits] = text
+    return table(["", *next(iter(cells.values()))], [[name, *row.values()] for name, row in cells.items()])
+
+
+def decode(results: dict[str, Any]) -> str:
+    """Return the speed of `decode()` and of the loop."""
+    rows = [
+        [name.replace("_", " "), f"{seconds / results['numbers']['size'] * 1e6:.2f}"]
+        for name, seconds in results["median_seconds"].items()
+    ]
+    note = (
+        f"Ratio {results['ratio']:.1f} (target: {results['target_ratio']:g}); with Python's garbage collector on "
+        f"{results['ratio_with_garbage_collector']:.1f}."
+    )
+    return table(["", "µs a number"], rows) + "\n\n" + note
+
+
+def big_integers(results: dict[str, Any]) -> str:
+    """Return the seconds of long integers, and how they grow."""
+    entries = results["entries"]
+    sizes = sorted({entry["digits"] for entry in entries})
+    rows = []
+    for task in dict.fromkeys(entry["task"] for entry in entries):
+        for kind in dict.fromkeys(entry["type"] for entry in entries):
+            chosen = {e["digits"]: e for e in entries if (e["task"], e["type"]) == (task, kind)}
+            exponent = chosen[sizes[-1]]["exponent"] if sizes[-1] in chosen else None
+            cells = [f"{chosen[size]['seconds']:.2g}" if size in chosen else "not run" for size in sizes]
+            rows.append([f"{task}, {kind}", *cells, "–" if exponent is None else f"{exponent:.2f}"])
+    return table(["seconds", *(f"{size:,} digits" for size in sizes), "exponent"], rows)
+
+
+def local_functions(results: dict[str, Any]) -> str:
+    """Return the microseconds of functions at one place, a number, and how many times another system's they are."""
+    rows = []
+    for e in results["entries"]:
+        micros = [e["seconds"][name] / e["size"] * 1e6 for name in ("adelic", e["other"])]
+        ours, other = (f"{value:,.{2 if value < 10 else 0}f}" for value in micros)
+        ratio = f"{e['ratio']:.1f}{'' if e['met'] else ' (missed)'}"
+        rows.append([e["task"], f"{e['digits']:,}", f"{e['size']:,}", ours, f"{other} ({e['other']})", ratio])
+    targets = " and ".join(dict.fromkeys(f"{e['target']:g} ({e['other']})" for e in results["entries"]))
+    head = ["µs a number", "digits", "numbers", "adelic", "other", "ratio"]
+    return f"{table(head, rows)}\n\nTargets of the ratio: {targets}."
+
+
+def growth(results: dict[str, Any]) -> str:
+    """Return the seconds against the number of values."""
+    values = results["values"]
+    rows = [
+        [f"{size:,}", *(f"{values['seconds'][kind][i]:.3g}" for kind in values["seconds"])]
+        for i, size in enumerate(values["size"])
+    ]
+    return table(["values", *(f"{kind}, s" for kind in values["seconds"])], rows)
+
+
+def growth_memory(results: dict[str, Any]) -> str:
+    """Return the memory that encoding takes against the number of values.
+
+    >>> print(growth_memory({"values": [1000], "peak_bytes": {"integers": [3 << 19]}}).splitlines()[-1])
+    | 1,000 | 1.5 |
+    """
+    peak = results["peak_bytes"]
+    rows = [
+        [f"{size:,}", *(f"{peak[kind][i] / 2**20:,.1f}" for kind in peak)] for i, size in enumerate(results["values"])
+    ]
+    return table(["values", *(f"{kind}, MiB" for kind in peak)], rows)
+
+
+def training_throughput(results: dict[str, Any]) -> str:
+    """Return tokens a second of the stock loop and of ours, and the ratios."""
+    rows = []
+    for entry in results["entries"]:
+        rates, found = entry["tokens_per_second"], entry["ratios"]
+        cells = [f"{rates['stock']:,.0f}"]
+        cells += [text for side in found for text in (f"{rates[side]:,.0f}", f"{found[side]:.1f}")]
+        rows.append([str(entry["length"]), *cells])
+    head = [word for side in results["entries"][0]["ratios"] for word in (side, "ratio")]
+    return table(["length", "stock, tokens/s", *head], rows)
+
+
+def training_throughput_avx2(results: dict[str, Any]) -> str:
+    """Return the same without AVX-512, and the ratio that ours would have if nothing but products took time."""
+    rates = json.loads((RESULTS / "training_products_avx2.json").read_text(encoding="utf-8"))["gigaflops"]
+    head, _, *lines = training_throughput(results).splitlines()
+    rows = []
+    for line, entry in zip(lines, results["entries"], strict=True):
+        most = results["threads"] / products_seconds(rates, entry["length"])
+        rows.append(
+            [
+                *(cell.strip() for cell in line.strip("|").split("|")),
+                f"{most / entry['tokens_per_second']['stock']:.1f}",
+            ]
+        )
+    return table([*(cell.strip() for cell in head.strip("|").split("|")), "if products alone took time"], rows)
+
+
+def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
+    """Return the seconds a token, on one core, of the products of our step, forwards and backwards.
+
+    Args:
+        rates: 10^9 operations a second, by layer; `ours` counts.
+        length: numbers in a row. In the last of six layers [CLS] alone is read: of the others, keys and values are.
+
+    >>> rates = {name: {"ours": 1.0} for name in importlib.import_module("training").LAYERS}
+    >>> round(products_seconds(rates, 1_000_000) * 1e9 / (6 * 128**2 * (5 * 12 + 2)), 3)
+    1.0
+    """
+    layers = importlib.import_module("training").LAYERS
+    whole = {name: 6 * n * m / rates[name]["ours"] / 1e9 for name, (n, m) in layers.items()}
+    first, *others = whole.values()
+    return 5 * sum(whole.values()) + 2 / 3 * first + (first / 3 + sum(others)) / (length + 1)
+
+
+def training_products(results: dict[str, Any]) -> str:
+    """Return the speed of a layer's products, torch's and ours.
+
+    >>> print(training_products({"gigaflops": {"inner layer": {"torch": 50.0, "ours": 100.0}}}).splitlines()[-1])
+    | inner layer | 50 | 100 | 2.00 |
+    """
+    rows = [
+        [layer, f"{rates['torch']:.0f}", f"{rates['ours']:.0f}", f"{rates['ours'] / rates['torch']:.2f}"]
+        for layer, rates in results["gigaflops"].items()
+    ]
+    return table(["float32, 10^9 operations a second on a core", "torch's own", "ours", "ratio"], rows)
+
+
+def training_embedding(results: dict[str, Any]) -> str:
+    """Return the time of a step with AOE as a multiple of one with a learned embedding."""
+    rows = [
+        [str(e["length"]), f"{e['ratio']:.3f}", "–".join(f"{bound:.3f}" for bound in e["interval"])]
+        for e in results["entries"]
+    ]
+    return table(["length", "step with AOE / with nn.Embedding", "95 % interval of the mean"], rows)
+
+
+def training_accuracy(results: dict[str, Any]) -> str:
+    """Return test accuracies of the loops, and how they differ from the stock loop's with the same seeds."""
+    stock = {e["row"]: e["accuracies"] for e in results["entries"] if e["side"] == "stock"}
+    rows = []
+    for e in results["entries"]:
+        cells = [f"{100 * e['mean']:.2f}", percent_interval(e["accuracies"])]
+        if e["side"] == "stock":
+            cells += ["", ""]
+        else:
+            difference = np.subtract(e["accuracies"], stock[e["row"]])
+            cells += [f"{100 * difference.mean():+.2f}", percent_interval(difference)]
+        rows.append([f"{e['row']}, {e['side']}", *(cell.replace("-", "−") for cell in cells)])
+    return table(["row, loop", "test accuracy, %", "95 % interval", "− stock, same seeds", "95 % interval"], rows)
+
+
+def percent_interval(values: Sequence[float]) -> str:
+    """Return the 95 % confidence interval of a mean of rates, in percent, by Student's t.
+
+    >>> percent_interval([0.5, 0.5, 0.5]), percent_interval([0.5])
+    ('50.00 to 50.00', 'too few seeds')
+    """
+    half = confidence_interval(list(values))
+    if half is None:
+        return "too few seeds"
+    mean = float(np.mean(values))
+    return f"{100 * (mean - half):.2f} to {100 * (mean + half):.2f}"
+
+
+def folds(results: dict[str, Any]) -> str:
+    """Return the accuracies and losses of a cross-validation, the best first.
+
+    >>> one = {"model": "learned", "accuracies": [0.9, 0.92], "losses": [0.3, 0.2]}
+    >>> print(folds({"entries": [one]}).splitlines()[-1])
+    | learned | 91.00 | 90.00 to 92.00 | 0.2500 |
+    """
+    rows = [
+        [
+            e["model"],
+            f"{100 * np.mean(e['accuracies']):.2f}",
+            f"{100 * min(e['accuracies']):.2f} to {100 * max(e['accuracies']):.2f}",
+            f"{np.mean(e['losses']):.4f}",
+        ]
+        for e in sorted(results["entries"], key=lambda e: -float(np.mean(e["accuracies"])))
+    ]
+    return table(["model", "accuracy, %", "worst and best fold", "loss"], rows)
+
+
+def compact(results: dict[str, Any]) -> str:
+    """Return the candidates for the recipe `compact`, and which its rule chooses once all their trainings are done."""
+    script = importlib.import_module("compact")
+    expected = len(script.STEPS) * len(script.DROPOUT) * len(script.ROWS) * len(script.EMBEDDINGS)
+    groups: dict[tuple[int, float], list[dict[str, Any]]] = {}
+    for entry in sorted(results["entries"], key=lambda e: (e["steps"], e["dropout"])):
+        groups.setdefault((entry["steps"], entry["dropout"]), []).append(entry)
+    means = {
+        candidate: tuple(float(np.mean([entry[name] for entry in entries])) for name in ("accuracy", "loss"))
+        for candidate, entries in groups.items()
+    }
+    chosen = choose_compact(means) if len(results["entries"]) == expected else None
+    rows = [
+        [
+            f"{steps:,}",
+            f"{dropout:g}",
+            str(len(groups[steps, dropout])),
+            f"{100 * accuracy:.2f}",
+            f"{loss:.4f}",
+            "chosen" if (steps, dropout) == chosen else "",
+        ]
+        for (steps, dropout), (accuracy, loss) in means.items()
+    ]
+    head = ["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""]
+    return table(head, rows)
+
+
+def choose_compact(means: dict[tuple[int, float], tuple[float, ...]]) -> tuple[int, float]:
+    """Return the candidate that the rule of experiments/compact.py takes.
+
+    Args:
+        means: (steps, dropout) -> mean accuracy and mean loss.
+
+    >>> choose_compact({(1000, 0.0): (0.901, 0.3), (1000, 0.1): (0.9, 0.2), (2000, 0.0): (0.905, 0.1)})
+    (1000, 0.0)
+    """
+
+    def score(candidate: tuple[int, float]) -> tuple[float, float]:
+        accuracy, loss = means[candidate]
+        return round(accuracy, 9), -loss  # rounded, so that sums in another order are equal
+
+    best = max(means, key=score)
+    short = max((candidate for candidate in means if candidate[0] == 1000), key=score, default=best)
+    return short if round(means[best][0] - means[short][0], 9) <= 0.005 else best
+
+
+def training_setup(results: dict[str, Any]) -> str:
+    """Return the seconds from a loaded data set to the first step."""
+    return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
+
+
+def text_costs_step(results: dict[str, Any]) -> str:
+    """Return the time of a training step with numbers as a multiple of that of the plain model."""
+    columns = ("equipped", "four operations", "twelve operations", "twelve, 25 digits", "four, all learned")
+    rows = []
+    for row in results["rows"]:
+        ratios = [f"{row['ratios'][column]['step']:.2f}" for column in columns]
+        collator = f"{100 * row['ratios']['four operations']['share_of_collator']:.0f} %"
+        rows.append([f"{row['model']}: {row['numbers']} numbers", *ratios, collator])
+    head = ["texts of 96 tokens", *columns[:-1], "four, all tokens learned", "the batch's share, four"]
+    return table(head, rows)
+
+
+def text_costs_perplexity(results: dict[str, Any]) -> str:
+    """Return the perplexity of prose before and after training on arithmetic, from the least to the greatest seed."""
+    kinds = list(dict.fromkeys(row["model"] for row in results["rows"]))
+    rows = []
+    for kind in kinds:
+        runs = [row for row in results["rows"] if row["model"] == kind]
+        found = sorted({f"{run['perplexity']:,.2f}": run["perplexity"] for run in runs}.items(), key=lambda one: one[1])
+        shown = [found[0][0], found[-1][0]][: len(found)]
+        token = max(run["probability_of_the_number_token"] for run in runs)
+        rows.append([kind, " to ".join(shown), f"{token:.1g}" if token else "–", str(len(runs))])
+    return table(["model, after 300 steps", "perplexity of prose", "greatest mean probability of [NUM]", "seeds"], rows)
+
+
+TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "encode_memory": ratios,
+    "encode_memory_avx2": ratios,
+    "encode_libraries": ratios,
+    "encode_libraries_avx2": ratios,
+    "encode_operations": ratios,
+    "encode_precisions": precisions,
+    "encode_threads": ratios,
+    "encode_first": ratios,
+    "encode_growth": growth,
+    "encode_growth_memory": growth_memory,
+    "decode": decode,
+    "big_integers": big_integers,
+    "local_functions": local_functions,
+    "training_throughput": training_throughput,
+    "training_throughput_avx2": training_throughput_avx2,
+    "training_products": training_products,
+    "training_products_avx2": training_products,
+    "training_embedding": training_embedding,
+    "training_accuracy_paper": training_accuracy,
+    "training_accuracy_quick": training_accuracy,
+    "training_setup": training_setup,
+    "folds": folds,
+    "compact": compact,
+    "text_costs_step": text_costs_step,
+    "text_costs_perplexity": text_costs_perplexity,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,465 @@
+"""Measure training: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
+
+    python experiments/training.py                                      # throughput at one length, in a minute
+    python experiments/training.py --full throughput embedding setup    # about 40 minutes on two cores
+    python experiments/training.py --full embedding --device cuda --compute bfloat16 --lengths 20 --tokens 2000000
+    python experiments/training.py --full accuracy                      # 30 runs, an hour and a half on two cores
+    python experiments/training.py --full accuracy --recipe quick       # 30 runs, 45 minutes on one core
+
+The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
+the allocator. Every figure comes from a process of its own, since a process has one allocator; processes of the sides
+alternate, and medians are compared. The network and the batch are the recipe `paper`'s. Without AVX-512 files of
+results have the instruction set in their name, and bfloat16 is left out where the processor has no instructions for it.
+
+parts:
+  throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
+  embedding  the time of training steps, AOE against nn.Embedding, in turn in one process; on a GPU, with steps that are
+             compiled and with steps that are not
+  accuracy   test accuracy on mheight-8 and schubert-4, of the stock loop and of ours; run folders are kept, and a run
+             that is done is read. The stock loop has the allocator's settings here, which change its time alone
+  setup      seconds from a loaded data set to the first step: encoding, model, trainer
+  products   float32 operations a second, on one core, of a linear layer's forward and backward pass, torch's and ours
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+import torch
+from common import say
+from torch import nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+import adelic_lab
+from adelic import acd
+from adelic.data.sources import TaskData
+from adelic.nn import SequenceClassifier, Vocabulary
+from adelic.nn.backend import PRECISIONS, is_quick
+from adelic.nn.bodies.encoder import Affine, project
+from adelic.nn.registry import build_embedding
+from adelic.storage.allocator import SWITCH, keep_freed_memory
+from adelic.storage.files import atomic_write
+from adelic_lab.runs.folder import device_name
+from adelic_lab.runs.objectives import OneClass, make_objective
+from adelic_lab.train.compiling import SWITCH as COMPILE
+from adelic_lab.train.compiling import is_wanted
+from adelic_lab.train.fitting import build_model
+from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.workers import TOKENS
+
+SIDES = ("stock", "float32", "bfloat16")
+ROWS = ("mheight-8", "schubert-4")
+DROPOUT = 0.1  # the paper's
+N_NUMBERS, N_CLASSES = 24, 5
+LAYERS = {
+    "queries, keys and values": (128, 384),
+    "attention's result": (128, 128),
+    "inner layer": (128, 512),
+    "feed-forward's result": (512, 128),
+}
+"""The linear layers of the paper's network: inputs and outputs."""
+MOST_TOKENS = 100_000  # a step's, for both sides: with more the stock loop needs more than 16 GB
+CPU = torch.device("cpu")
+Results = dict[str, Any]
+
+
+class Stock(nn.Module):
+    """The same model, with the same initial weights, from torch's own parts."""
+
+    def __init__(self, model: SequenceClassifier) -> None:
+        super().__init__()
+        self.embedding, self.positional, self.cls = model.embedding, model.positional, model.cls
+        self.dropout, self.final_norm, self.head = model.dropout, model.final_norm, model.head
+        first = model.layers[0]
+        layer = nn.TransformerEncoderLayer(
+            first.self_attn.embed_dim, first.self_attn.num_heads, first.linear1.out_features, first.dropout.p,
+            batch_first=True, norm_first=first.norm_first,
+        )  # fmt: skip
+        self.encoder = nn.TransformerEncoder(layer, len(model.layers), enable_nested_tensor=False)
+        for theirs, ours in zip(self.encoder.layers, model.layers, strict=True):
+            theirs.load_state_dict(ours.state_dict())
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return the logits."""
+        tokens = self.embedding(ids)
+        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
+        return self.head(self.final_norm(self.encoder(self.dropout(self.positional(x)))[:, 0]))
+
+
+class StockLoop:
+    """The textbook's training loop."""
+
+    def __init__(self, model: Stock, recipe: adelic_lab.TrainConfig, ids: torch.Tensor, labels: torch.Tensor) -> None:
+        self.model, self.recipe = model, recipe
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate)
+        weights = torch.bincount(labels).double() ** -recipe.sampling_power
+        sampler = WeightedRandomSampler(weights[labels], len(labels))
+        self.loader = DataLoader(TensorDataset(ids, labels), batch_size=recipe.batch_size, sampler=sampler)
+        self.epoch = self.step = 0
+
+    def run_epoch(self) -> None:
+        """Train one epoch."""
+        self.model.train()
+        for ids, labels in self.loader:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.recipe.learning_rate_at(self.epoch, self.step)
+            self.optimizer.zero_grad()
+            loss = functional.cross_entropy(self.model(ids), labels)
+            loss.backward()
+            self.optimizer.step()
+            self.step += 1
+        self.epoch += 1
+
+    @torch.no_grad()
+    def figures(self, ids: torch.Tensor, labels: torch.Tensor) -> tuple[float, float]:
+        """Return accuracy and −loss."""
+        self.model.eval()
+        logits = torch.cat([self.model(part) for part in ids.split(4096)])
+        return (logits.argmax(-1) == labels).double().mean().item(), -functional.cross_entropy(logits, labels).item()
+
+
+def main() -> None:
+    """Measure the chosen parts and bring the files of results up to date, or print the tables."""
+    parts = {
+        "throughput": throughput,
+        "embedding": embedding,
+        "accuracy": accuracy,
+        "setup": setup,
+        "products": products,
+    }
+    workers = {
+        "steps": worker_steps,
+        "embedding": worker_embedding,
+        "accuracy": worker_accuracy,
+        "setup": worker_setup,
+        "products": worker_products,
+    }
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", choices=[*parts, []], help="default: throughput; with --full all"
+    )
+    common.add_full(parser, "hours for all parts")
+    parser.add_argument("--repetitions", type=int, help="processes a side; the median counts (default: 2; --full: 5)")
+    parser.add_argument(
+        "--tokens", type=int, help="trained tokens a process, at least (default: 20000; with --full 150000)"
+    )
+    parser.add_argument("--batch-size", type=int, default=2048, help="rows a step (default: 2048)")
+    parser.add_argument(
+        "--lengths", type=int, nargs="+", help="default: 9; with --full those of the paper's rows, 6 and 20"
+    )
+    parser.add_argument(
+        "--sides", nargs="+", choices=SIDES, help="of `throughput` (default: all, bfloat16 if there are instructions)"
+    )
+    parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
+    parser.add_argument("--seeds", type=int, help="runs a side of `accuracy` (default: 1; with --full 5)")
+    parser.add_argument("--epochs", type=int, help="of `accuracy` (default: 1; with --full the recipe's)")
+    parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
+    parser.add_argument("--device", default="cpu", help="of `embedding`; the others are the CPU's (default: cpu)")
+    parser.add_argument("--compute", choices=PRECISIONS, default="float32", help="of `embedding` (default: float32)")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders of `accuracy` (default: runs)")
+    parser.add_argument(
+        "--output", type=Path, help="a folder (default: runs/benchmarks; with --full experiments/results)"
+    )
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
+    chosen = parser.parse_args()
+    if chosen.worker:
+        name, arguments = chosen.worker
+        keep_freed_memory()
+        print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
+    else:
+        few = {"repetitions": 2, "tokens": 20_000, "lengths": [9], "seeds": 1, "epochs": 1}
+        many = {"repetitions": 5, "tokens": 150_000, "seeds": 5}
+        for option, value in (many if chosen.full else few).items():
+            if getattr(chosen, option) is None:
+                setattr(chosen, option, value)
+        common.restrict_instructions(chosen.instructions)  # of the processes that measure
+        known, *_ = common.instructions().split()
+        for part in chosen.parts or (parts if chosen.full else ["throughput"]):
+            results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
+            name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
+            if part == "embedding" and chosen.device != "cpu":
+                name += f"_{torch.device(chosen.device).type}"
+            elif known != "AVX-512":
+                name += f"_{known.lower()}"
+            path = common.output(chosen) / f"{name}.json"
+            common.write(path, "training.py", ("torch", "numpy", "numba"), results)
+            say(f"written to {path}")
+
+
+def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
+    """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
+    environment = os.environ | {SWITCH: "" if settings else "off"}
+    command = [sys.executable, __file__, "--worker", name, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def row_lengths() -> dict[str, int]:
+    """Return how many numbers a sequence of each of the paper's rows has."""
+    from adelic_lab import published_rows  # not above: no worker needs it, and it loads as much as torch
+
+    rows = (name.rpartition("-") for name in published_rows())
+    return {f"{task}-{n}": acd.task(task).length(int(n), "published") for task, _, n in rows}
+
+
+def throughput(chosen: argparse.Namespace) -> Results:
+    """Compare the loops' tokens a second."""
+    entries = []
+    for length in chosen.lengths or sorted({6, 20, *row_lengths().values()}):
+        batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
+        tokens = batch_size * (length + 1)
+        n_steps = max(1, math.ceil(chosen.tokens / tokens))
+        sides = chosen.sides or [s for s in SIDES if s != "bfloat16" or (is_quick(s, CPU) and not chosen.instructions)]
+        seconds: common.Seconds = {side: [] for side in sides}
+        for repetition in range(chosen.repetitions):
+            for side in sides:
+                say(f"length {length}, {side}, {n_steps} steps, repetition {repetition + 1} of {chosen.repetitions}")
+                options = {"side": side, "length": length, "n_steps": n_steps, "batch_size": batch_size}
+                seconds[side].append(in_a_process("steps", settings=side != "stock", **options) / n_steps)
+        rates = {side: tokens / median for side, median in common.medians(seconds).items()}
+        ratios = {side: rates[side] / rates["stock"] for side in sides if "stock" in rates and side != "stock"}
+        entries.append(
+            {
+                "length": length,
+                "batch_size": batch_size,
+                "steps": n_steps,
+                "tokens_per_second": rates,
+                "ratios": ratios,
+                "step_seconds": seconds,
+            }
+        )
+        say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
+    met = all(entry["ratios"].get("float32", 0) >= 4 for entry in entries)
+    return {"batch_size": chosen.batch_size, "target": 4, "met": met, "entries": entries}
+
+
+def embedding(chosen: argparse.Namespace) -> Results:
+    """Compare the time of training steps with the two embeddings."""
+    entries = []
+    for length in chosen.lengths or sorted(set(row_lengths().values())):
+        n_steps = max(1, math.ceil(chosen.tokens / chosen.batch_size / (length + 1)))
+        options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
+        options |= {"device": chosen.device, "compute": chosen.compute, "repetitions": 2 * chosen.repetitions}
+        for compiled in (False, True) if is_wanted(torch.device(chosen.device)) else (False,):
+            say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
+            found = in_a_process("embedding", settings=True, compiled=compiled, **options)
+            ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
+            low, high = interval(ratios)
+            tokens = n_steps * chosen.batch_size * (length + 1)
+            rates = {name: tokens / median for name, median in common.medians(found).items()}
+            entries.append(
+                {"length": length, "compiled": compiled, "steps": n_steps, "ratio": statistics.median(ratios),
+                 "mean": statistics.fmean(ratios), "interval": [low, high], "tokens_per_second": rates,
+                 "seconds": found}
+            )  # fmt: skip
+            say(
+                f"length {length}{', compiled' * compiled}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in "
+                f"[{low:.3f}, {high:.3f}], {rates['adelic']:,.0f} and {rates['learned']:,.0f} tokens/s"
+            )
+    return {"device": device_name(torch.device(chosen.device)), "compute": chosen.compute,
+            "batch_size": chosen.batch_size, "met": all(e["interval"][0] <= 1 for e in entries),
+            "entries": entries}  # fmt: skip
+
+
+def accuracy(chosen: argparse.Namespace) -> Results:
+    """Compare the loops' test accuracy."""
+    entries = []
+    for row in ROWS:
+        found: dict[str, list[Results]] = {side: [] for side in SIDES}
+        for seed in range(chosen.seeds):
+            for side in SIDES:
+                say(f"{row} seed {seed} {side}")
+                options = {"row": row, "seed": seed, "recipe": chosen.recipe, "epochs": chosen.epochs}
+                found[side].append(in_a_process("accuracy", settings=True, side=side, runs=str(chosen.runs), **options))
+                say(f"{row} seed {seed} {side}: {found[side][-1]}")
+        for side in SIDES:
+            values = [result["accuracy"] for result in found[side]]
+            entries.append(
+                {"row": row, "side": side, "accuracies": values, "mean": statistics.fmean(values),
+                 "interval": interval(values) if len(values) > 2 else None,
+                 "seconds": [result["seconds"] for result in found[side]]}
+            )  # fmt: skip
+    return {"recipe": chosen.recipe, "dropout": DROPOUT, "embedding": "adelic", "epochs": chosen.epochs,
+            "entries": entries}  # fmt: skip
+
+
+def setup(chosen: argparse.Namespace) -> Results:
+    """Measure what comes between a loaded data set and the first step."""
+    entries = []
+    for row in ROWS:
+        repetitions = common.each(range(chosen.repetitions), lambda _, row=row: f"set-up of {row}")
+        seconds = [in_a_process("setup", settings=True, row=row) for _ in repetitions]
+        entries.append({"row": row, "median_seconds": statistics.median(seconds), "seconds": seconds})
+        say(f"{row}: set-up {entries[-1]['median_seconds']:.3f} s")
+    return {"target": 1, "met": all(entry["median_seconds"] < 1 for entry in entries), "entries": entries}
+
+
+def products(chosen: argparse.Namespace) -> Results:
+    """Measure the products of a layer, which take most of a step."""
+    say(f"{len(LAYERS)} linear layers, one core")
+    seconds = in_a_process("products", settings=True, repetitions=10 * chosen.repetitions)
+    rates = {
+        layer: {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
+        for (layer, shape), found in zip(LAYERS.items(), map(common.medians, seconds), strict=True)
+    }
+    return {"tokens": TOKENS, "gigaflops": rates, "seconds": seconds}
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean, by Student's t; the values are three or more."""
+    from adelic_lab.report.results import confidence_interval
+
+    half = confidence_interval(values)
+    assert half is not None
+    return statistics.fmean(values) - half, statistics.fmean(values) + half
+
+
+def paper_recipe(batch_size: int, compute: str = "float32") -> adelic_lab.TrainConfig:
+    """Return the paper's network."""
+    return adelic_lab.load_recipe("paper", "schubert-4", batch_size=batch_size, compute=compute)
+
+
+def random_splits(length: int, rows: int, device: torch.device = CPU) -> list[Split]:
+    """Return random rows to train on, and a few to validate."""
+    rng = np.random.default_rng(0)
+    return [
+        Split(torch.from_numpy(rng.integers(0, N_NUMBERS, (n, length))), rng.integers(0, N_CLASSES, n), device)
+        for n in (rows, 16)
+    ]
+
+
+def model_for(name: str, length: int, recipe: adelic_lab.TrainConfig) -> SequenceClassifier:
+    """Return the paper's model for random rows."""
+    torch.manual_seed(0)
+    form = {"features": "digits"} if name == "adelic" else {}  # the paper's
+    vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model, **form)
+    return SequenceClassifier(
+        vectors, n_classes=N_CLASSES, max_length=length, n_layers=recipe.n_layers, n_heads=recipe.n_heads,
+        d_feedforward=recipe.d_feedforward, dropout=recipe.dropout, norm=recipe.norm,
+    )  # fmt: skip
+
+
+def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float:
+    """Return the seconds of some steps, after an epoch of as many that does not count."""
+    recipe = paper_recipe(batch_size, "float32" if side == "stock" else side)
+    train, validation = random_splits(length, n_steps * batch_size)
+    model = model_for("learned" if side == "stock" else "adelic", length, recipe)
+    loop: StockLoop | Trainer
+    if side == "stock":
+        loop = StockLoop(Stock(model), recipe, train.ids, train.labels)
+    else:
+        loop = Trainer(model, recipe, train, validation, objective=OneClass(N_CLASSES), seed=0)
+    loop.run_epoch()
+    start = time.perf_counter()
+    loop.run_epoch()
+    return time.perf_counter() - start
+
+
+def worker_embedding(
+    length: int, n_steps: int, batch_size: int, repetitions: int, device: str, compute: str, compiled: bool
+) -> common.Seconds:
+    """Return the seconds of some steps with each embedding, in turn. The validation at their end waits for a GPU."""
+    if not compiled:
+        os.environ[COMPILE] = "off"
+    recipe = paper_recipe(batch_size, compute)
+    splits = random_splits(length, n_steps * batch_size, torch.device(device))
+    trainers = {
+        name: Trainer(
+            model_for(name, length, recipe).to(device), recipe, *splits, objective=OneClass(N_CLASSES), seed=0
+        )
+        for name in ("adelic", "learned")
+    }
+    return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
+
+
+def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> adelic_lab.Experiment:
+    """Return a run of AOE with a recipe and the paper's dropout, which the two loops do differently."""
+    task, _, n = row.rpartition("-")
+    chosen = adelic_lab.load_recipe(recipe, f"{task}-{n}", dropout=DROPOUT, **changes)
+    aoe = adelic_lab.EmbeddingConfig.of("adelic")
+    return adelic_lab.Experiment(data=TaskData(task, int(n)), model=aoe, recipe=chosen, seed=seed)
+
+
+def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | None, runs: str) -> Results:
+    """Return test accuracy, at the best epoch of validation, and training time of one run."""
+    compute = "float32" if side == "stock" else side
+    config = configuration(row, seed, recipe=recipe, epochs=epochs, compute=compute)
+    if side != "stock":
+        result = adelic_lab.run(config, Path(runs, config.label), device="cpu")
+        return {"accuracy": result.test["accuracy"], "seconds": result.seconds}
+    finished = Path(runs, f"{config.label}-stock.json")
+    if not finished.exists():
+        atomic_write(finished, json.dumps(stock_accuracy(config)))
+    found: Results = json.loads(finished.read_text(encoding="utf-8"))
+    return found
+
+
+def stock_accuracy(config: adelic_lab.Experiment) -> Results:
+    """Return test accuracy and training time of a run by the stock loop."""
+    data = config.data.load(config.seed)
+    vocabulary = Vocabulary(data.vocabulary)
+    train, validation, test = (
+        (vocabulary.ids(X), torch.from_numpy(np.asarray(y, dtype=np.int64)))
+        for X, y in (
+            (data.X_train, data.y_train), (data.X_validation, data.y_validation), (data.X_test, data.y_test),
+        )
+    )  # fmt: skip
+    torch.manual_seed(config.seed)
+    loop = StockLoop(Stock(build_model(config, data, make_objective(data))), config.recipe, *train)
+    best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
+    for _ in range(config.recipe.epochs):
+        loop.run_epoch()
+        score = loop.figures(*validation)
+        if score > best[0]:
+            best = (score, loop.figures(*test)[0])
+    return {"accuracy": best[1], "seconds": time.perf_counter() - start}
+
+
+def worker_products(repetitions: int) -> list[common.Seconds]:
+    """Return the processor's seconds of forward and backward passes of each layer, torch's and ours in turn."""
+    torch.set_num_threads(1)
+    found = []
+    for n, m in LAYERS.values():
+        x, weight, bias = (torch.randn(shape, requires_grad=True) for shape in ((TOKENS, n), (m, n), (m,)))
+        grad = torch.randn(TOKENS, m)
+        sides = {
+            "torch": lambda x=x, w=weight, b=bias: functional.linear(x, w, b),
+            "ours": lambda x=x, w=weight, b=bias: project(x, Affine(w, b), torch.float32),
+        }
+        passes = {
+            side: lambda f=f, given=(x, weight, bias), g=grad: torch.autograd.grad(f(), given, g)
+            for side, f in sides.items()
+        }
+        found.append(common.interleaved(passes, repetitions, time.thread_time))
+    return found
+
+
+def worker_setup(row: str) -> float:
+    """Return the seconds of encoding and set-up, once the data is loaded."""
+    config = configuration(row, 0)
+    data = config.data.load(config.seed)
+    start = time.perf_counter()
+    vocabulary = Vocabulary(data.vocabulary)
+    splits = [
+        Split(vocabulary.ids(X), y, CPU)
+        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+    ]
+    objective = make_objective(data)
+    Trainer(build_model(config, data, objective), config.recipe, *splits, objective=objective, seed=0)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The laboratory of `adelic`: train, tune, predict, reproduce, report.
+
+| package | what it does |
+|---|---|
+| `config` | an `Experiment`: data, model, training and seed; its fields are the only description of an option |
+| `models` | what can be fitted beside networks: scikit-learn's models, and solvers that answer with exact numbers |
+| `train` | networks: one loop, one checkpoint, on one device or several |
+| `search` | Optuna: recipes and options chosen by validation |
+| `runs` | one run in its folder, and many runs: matrices, engines, lists of folders |
+| `results` | a `Result`: a typed record, as JSON lines on disk |
+| `report` | statistics, tables, plots, and the benchmarks with a plan |
+| `cli` | the commands, which `adelic` finds by the entry points `adelic.commands` |
+
+`config` and what reads results and lists runs need no torch, and `adelic runs list` does not wait for it.
+
+>>> from adelic_lab import Experiment, recipe_names
+>>> "paper" in recipe_names()
+True
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adelic_lab.config.embedding import EmbeddingConfig
+    from adelic_lab.config.experiment import Experiment
+    from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
+    from adelic_lab.config.recipes import TrainConfig, load_recipe, recipe_names
+    from adelic_lab.models.classical.models import CLASSICAL_MODELS
+    from adelic_lab.report.files import read_results, with_finished_runs
+    from adelic_lab.report.report import write_report
+    from adelic_lab.report.results import Summary, summarise
+    from adelic_lab.report.rows import Row, published_rows
+    from adelic_lab.results.result import Result
+    from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
+    from adelic_lab.runs.folders.files import read_result
+    from adelic_lab.runs.folders.listing import RunSummary, find_any, find_run, list_runs
+    from adelic_lab.runs.folders.searches import SearchSummary, list_searches
+    from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, progress_of, run_matrix
+    from adelic_lab.runs.predicting import Predictions, predict
+    from adelic_lab.runs.runner import run, trained_network
+    from adelic_lab.search.dimensions import Search
+    from adelic_lab.search.tuning import StudyResult, tune
+    from adelic_lab.train.distributed import run_distributed
+    from adelic_lab.train.sampler import ClassBalancedSampler
+
+_MODULES = {
+    "config.embedding": ("EmbeddingConfig",),
+    "config.experiment": ("Experiment",),
+    "config.models": (
+        "Classical",
+        "RandomSearch",
+        "SolverConfig",
+        "Steps",
+    ),
+    "config.recipes": (
+        "TrainConfig",
+        "load_recipe",
+        "recipe_names",
+    ),
+    "models.classical.models": ("CLASSICAL_MODELS",),
+    "report.files": (
+        "read_results",
+        "with_finished_runs",
+    ),
+    "report.report": ("write_report",),
+    "report.results": (
+        "Summary",
+        "summarise",
+    ),
+    "report.rows": (
+        "Row",
+        "published_rows",
+    ),
+    "results.result": ("Result",),
+    "runs.engines": (
+        "Budget",
+        "EmbeddedEngine",
+        "RayEngine",
+        "WorkersEngine",
+    ),
+    "runs.folders.files": ("read_result",),
+    "runs.folders.listing": (
+        "RunSummary",
+        "find_any",
+        "find_run",
+        "list_runs",
+    ),
+    "runs.folders.searches": (
+        "SearchSummary",
+        "list_searches",
+    ),
+    "runs.matrix": (
+        "outstanding",
+        "outstanding_work",
+        "plan",
+        "plan_classical",
+        "progress_of",
+        "run_matrix",
+    ),
+    "runs.predicting": (
+        "Predictions",
+        "predict",
+    ),
+    "runs.runner": (
+        "run",
+        "trained_network",
+    ),
+    "search.dimensions": ("Search",),
+    "search.tuning": (
+        "StudyResult",
+        "tune",
+    ),
+    "train.distributed": ("run_distributed",),
+    "train.sampler": ("ClassBalancedSampler",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__all__ = [
+    "CLASSICAL_MODELS",
+    "Budget",
+    "ClassBalancedSampler",
+    "Classical",
+    "EmbeddedEngine",
+    "EmbeddingConfig",
+    "Experiment",
+    "Predictions",
+    "RandomSearch",
+    "RayEngine",
+    "Result",
+    "Row",
+    "RunSummary",
+    "Search",
+    "SearchSummary",
+    "SolverConfig",
+    "Steps",
+    "StudyResult",
+    "Summary",
+    "TrainConfig",
+    "WorkersEngine",
+    "find_any",
+    "find_run",
+    "list_runs",
+    "list_searches",
+    "load_recipe",
+    "outstanding",
+    "outstanding_work",
+    "plan",
+    "plan_classical",
+    "predict",
+    "progress_of",
+    "published_rows",
+    "read_result",
+    "read_results",
+    "recipe_names",
+    "run",
+    "run_distributed",
+    "run_matrix",
+    "summarise",
+    "trained_network",
+    "tune",
+    "with_finished_runs",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is first used: the names of rows need no torch, and a process that trains needs no matplotlib."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"adelic_lab.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'adelic_lab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, those not loaded yet included."""
+    return __all__

@@ -1,0 +1,1 @@
+"""The commands of the laboratory, which `adelic` finds by the entry points `adelic.commands`."""

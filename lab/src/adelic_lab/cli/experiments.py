@@ -1,0 +1,314 @@
+"""`adelic train`, and the options of an experiment."""
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adelic.cli.options import (
+    PATH,
+    Command,
+    IntegerList,
+    SectionedCommand,
+    field_options,
+    in_terms_of_options,
+    named_option,
+    progress_bar,
+    stack,
+)
+from adelic.data.protocol import Progress
+from adelic.data.sources import DrawnData, TableData, TaskData, row_of, source
+from adelic.errors import ConfigurationError
+from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.options import options
+from adelic.storage.workers import check_processes
+from adelic_lab.config.embedding import EmbeddingConfig
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.recipes import TrainConfig, default_recipe
+from adelic_lab.config.solver_names import DEFAULT_SOLVER
+from adelic_lab.results.result import Result
+
+RECIPE, OTHERS = "TrainConfig", "Other models"  # sections of the help
+_EMBEDDING = "Embedding"
+recipe_options = stack(
+    named_option(TrainConfig, "--recipe", section=RECIPE),
+    field_options(TrainConfig, default="the recipe's", section=RECIPE),
+)
+model_options = stack(
+    field_options(TaskData, TableData, DrawnData, only=options(TaskData), section="Data"),
+    field_options(TableData, only=options(TableData).keys() - options(TaskData), section="Data: a table of your own"),
+    field_options(DrawnData, only=options(DrawnData).keys() - options(TaskData), section="Data: a drawn task"),
+    named_option(EmbeddingConfig, "--embedding", section=_EMBEDDING),
+    field_options(EmbeddingConfig, section=_EMBEDDING),
+    named_option(TrainConfig, "--recipe", section=RECIPE),
+    field_options(TrainConfig, Steps, only=options(TrainConfig), default="the recipe's", section=RECIPE),
+    named_option(SolverConfig, "--solver", section=OTHERS),
+    field_options(Steps, only=("steps",), section=OTHERS),
+)
+seed_option = field_options(Experiment, only=("seed",), is_filled=True)
+
+
+def seeds_option(default: str, *, is_filled: bool = False) -> Callable[[Command], Command]:
+    """Return the option for several seeds of an experiment, with what the help says of the default.
+
+    It is the default, too, where the option `is_filled`.
+    """
+    words = f"Seeds to run, a run each, as 0,1,2 or 0-4.  [default: {default}]"
+    seeds = IntegerList(options(Experiment)["seed"])
+    return click.option("--seeds", type=seeds, default=default if is_filled else None, help=words)
+
+
+device_option = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="Where to compute: cpu, cuda, cuda:1, …, or auto (a GPU if there is one).",
+)
+tensorboard_option = click.option(
+    "--tensorboard", is_flag=True, help="Also write logs for TensorBoard, in the folder tensorboard of the run folder."
+)
+
+
+@click.command(cls=SectionedCommand)
+@click.argument("task")
+@model_options
+@named_option(Classical, "--model", section=OTHERS)
+@field_options(RandomSearch, only=("trials",), section=OTHERS)
+@seed_option
+@click.option(
+    "--run-dir",
+    type=PATH,
+    help="Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the run]",
+)
+@device_option
+@click.option(
+    "--devices",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of GPUs to train on at each machine, or of processes with --device cpu.",
+)
+@click.option(
+    "--nodes",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of machines that train together; give the command on each of them.",
+)
+@click.option(
+    "--node-rank",
+    type=int,
+    envvar="NODE_RANK",
+    default=0,
+    help="Which of these machines this one is, counted from 0.  [default: 0]",
+)
+@tensorboard_option
+@click.option("--restart", is_flag=True, help="Delete what a former run left in the folder, and begin anew.")
+@in_terms_of_options
+def train(
+    task: str,
+    embedding: str | None,
+    seed: int,
+    run_dir: Path | None,
+    device: str,
+    devices: int,
+    nodes: int,
+    node_rank: int,
+    *,
+    tensorboard: bool,
+    restart: bool,
+    recipe: str | None,
+    **given: Any,
+) -> None:
+    """Train one model on TASK, or resume the run, or show its result.
+
+    TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
+    predicted from its number columns, or a drawn task, as addition, whose questions a --solver learns to answer with
+    exact numbers (`adelic data list` names the tasks). Where the answers of a drawn task are classes, as those of gcd,
+    a network with any --embedding learns them, too.
+
+    Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
+    writes the files.
+
+    Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
+    last checkpoint, which is at most a minute old. A solver of your own is not saved, and begins anew.
+
+    With --model, --trials random draws of the model's options are compared on the validation split, in one search for
+    all seeds, and the best one is scored on the test split; a killed search goes on after its last trial.
+
+    A run with --schedule constant can be given more epochs later: the same command with its --run-dir and more --epochs
+    goes on from its end, and comes to what it would have come to with that number at once. With --schedule cosine,
+    which all recipes have, each epoch's learning rate depends on their number; a longer run then begins anew.
+
+    A recipe's file also says which embedding it was made for; options that are given here take precedence.
+
+    \b
+    adelic train schubert --n 4 --recipe quick
+    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
+    adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
+    adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
+    adelic train schubert --n 4 --features characters --places axial --recipe quick
+    adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
+    adelic train schubert --n 4 --recipe quick --device cpu --devices 2
+    adelic train schubert --n 4 --recipe quick --schedule constant --epochs 40 --run-dir runs/mine
+    adelic train mine.csv --target sold --epochs 20
+    adelic train mine.csv --target sold --model trees
+    adelic train addition --examples 1000 --solver adelic-placewise --steps 400
+    adelic train gcd --examples 100000 --embedding base-digits --base 30
+    """
+    keep_freed_memory()
+    check_processes(devices)  # before what takes seconds to load
+
+    import adelic_lab
+
+    # torchrun and a cluster's nodes start this command more than once; one process speaks.
+    speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
+    with progress_bar(Path(task).name, transient=True) if speaks else nullcontext() as progress:
+        config = experiment(task, embedding, recipe, seed, given, progress)
+    if tensorboard and not config.is_network:
+        raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
+    folder = run_dir or Path("runs") / config.label
+    chosen = None if given["primes"] or given["precision"] else _proposed(config)
+    with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as progress:
+        if devices == nodes == 1 and node_rank == 0:
+            result = adelic_lab.run(
+                config, folder, device=device, restart=restart, progress=progress, tensorboard=tensorboard
+            )
+        else:
+            result = adelic_lab.run_distributed(
+                config,
+                folder,
+                devices=devices,
+                nodes=nodes,
+                node_rank=node_rank,
+                device=device,
+                restart=restart,
+                progress=progress,
+                tensorboard=tensorboard,
+            )
+    if speaks:
+        click.echo(_summary(result))
+        if chosen is not None:
+            click.echo(chosen)
+        if result.compute not in (None, config.as_dict()["recipe"].get("compute")):
+            click.echo(
+                f"products were in {result.compute}, as the processor has no instructions for bfloat16, the recipe's; "
+                "--compute names one"
+            )
+        click.echo(f"run folder: {folder}")
+
+
+def _proposed(config: Experiment) -> str | None:
+    """Return a line on the primes and digits of a drawn task's definition; None where AOE has others."""
+    space = config.data.space
+    if space is None or not config.is_network or config.model.name != "adelic" or config.embedding.space() != space:
+        return None
+    places = ", ".join(f"{p}:{digits}" for p, digits in zip(space.primes, space.precisions, strict=True))
+    if space.window.is_uniform and space.n_primes > 1:
+        places = f"{space.n_primes} primes from {space.primes[0]} to {space.primes[-1]}, {space.precision} digits each"
+    task = config.data.task
+    return f"AOE has the primes and digits that {task} asks for, {places}; --primes and --precision name others"
+
+
+def experiment(
+    task: str,
+    embedding: str | None,
+    recipe: str | None,
+    seed: int,
+    given: dict[str, Any],
+    progress: Progress | None = None,
+) -> Experiment:
+    """Return the run that the options of a command describe.
+
+    Args:
+        task: name of a task, or path of a table.
+        embedding: its name, if it is given.
+        recipe: its name, if it is given.
+        seed: of the run.
+        given: the other options of `model_options`, None where not given.
+        progress: told before a table is read; None to tell nothing.
+    """
+    rest = dict(given)
+    of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
+    data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
+    solver, steps = rest.pop("solver", None), rest.pop("steps", None)
+    model, trials = rest.pop("model", None), rest.pop("trials", None)
+    if model is not None:
+        search = {"trials": trials, **{name: rest.pop(name) for name in ("max_rows", "symmetries")}}
+        others = {"embedding": embedding, "recipe": recipe, "solver": solver, "steps": steps, **rest}
+        _refuse(others, f"plays no part in --model {model}; leave out one of the two")
+        how = RandomSearch(**{name: value for name, value in search.items() if value is not None})
+        return Experiment(data=data, model=Classical(name=model), recipe=how, seed=seed)
+    _refuse({"trials": trials}, "belongs to --model")
+    if isinstance(data, DrawnData):
+        of_network = {"embedding": embedding, "recipe": recipe, **rest}
+        if solver is None and any(value is not None for value in of_network.values()):
+            _refuse({"steps": steps}, "is for --solver; a network has --epochs, which share the --examples")
+            return Experiment.choose(data, recipe=recipe or "fresh", embedding=embedding, seed=seed, **rest)
+        rate = of_network.pop("learning_rate", None)
+        _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
+        of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
+        return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
+    _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
+    told = {} if progress is None else {"progress": progress}
+    named = recipe or default_recipe(data.row)
+    return Experiment.choose(data, recipe=named, embedding=embedding, seed=seed, **told, **rest)
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Raise ConfigurationError for the first option that is given."""
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigurationError(f"--{name.replace('_', '-')} {why}")
+
+
+def _questions(result: Result) -> str:
+    """Return the result of a drawn task in a line."""
+    parts = {"test": result.test} | {f"test, {split}": figures for split, figures in (result.never_seen or {}).items()}
+    words = [
+        f"{name}: {figures['correct']:,} of {figures['cases']:,} answers exactly right "
+        f"({100 * figures['accuracy']:.2f} %)"
+        for name, figures in parts.items()
+    ]
+    trivial = f"the most frequent answer {100 * result.majority:.2f} %"
+    if result.rule is not None:
+        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
+    return (
+        f"{result.task} by {_model(result)} from {result.rows['train']:,} examples: {'; '.join(words)}; {trivial}, "
+        f"{result.seconds:.0f} s"
+    )
+
+
+def _model(result: Result) -> str:
+    """Return the name of an embedding, with the joint of the places where validation has chosen it."""
+    is_chosen = result.configuration["embedding"].get("places") == "auto"
+    return f"{result.embedding} (joint {result.places})" if is_chosen else result.embedding
+
+
+def _summary(result: Result) -> str:
+    """Return a result in a line."""
+    if result.never_seen is not None:
+        return _questions(result)
+    test = result.test
+    trivial = f"majority class {100 * result.majority:.2f} %, look-up {100 * result.lookup:.2f} %"
+    if result.rule is not None:
+        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
+    figures = [f"test accuracy {100 * test['accuracy']:.2f} % ({trivial})"]
+    guess = result.guess or {}
+    if "exact_match" in test:
+        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * guess['exact_match']:.2f} %)"
+        figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
+    if "mean_squared_error" in test:
+        for name in ("mean_absolute_error", "mean_squared_error"):
+            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {guess[name]:.4g})")
+    else:
+        figures.append(f"balanced {100 * test['balanced_accuracy']:.2f} %, macro-F1 {100 * test['macro_f1']:.2f} %")
+    figures.append(f"loss {test['loss']:.4f}, {result.seconds:.0f} s")
+    if result.configuration["recipe"].get("max_rows"):
+        figures.append(f"trained on {result.rows['train']:,} rows")
+    text = f"{row_of({'task': result.task, 'n': result.n})} {_model(result)}: {', '.join(figures)}"
+    return text + ("; it predicts one class only" if result.predicts_one_class else "")

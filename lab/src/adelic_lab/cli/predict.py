@@ -1,0 +1,94 @@
+"""`adelic predict`: what a trained run says of new rows."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adelic.cli.options import FileName, in_terms_of_options, runs_option
+from adelic.errors import ConfigurationError
+from adelic.numbers.columns.lossy import LOSSY
+from adelic.numbers.describe import number_text
+from adelic.storage.files import atomic_write
+from adelic_lab.cli.outputs import check_output
+
+PREDICTION, PROBABILITY = "prediction", "probability"
+_FILE = FileName(path_type=Path)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("table", type=_FILE)
+@runs_option
+@click.option("--output", type=_FILE, help="File to write, .csv.  [default: the standard output]")
+@click.option(
+    "--lossy",
+    type=click.Choice(LOSSY),
+    help="What becomes of numbers lost in floats, or of text as 00501.  [default: as in training]",
+)
+@in_terms_of_options
+def predict(run: str, table: Path, runs_dir: Path, output: Path | None, lossy: str | None) -> None:
+    """Predict the target of new rows by a finished RUN on a table of your own.
+
+    TABLE has the new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
+    under the same names. The target and other columns may be there or not. Out comes a CSV of all its columns and one
+    more, prediction; where the target is a class also probability, how sure the model is of it.
+
+    RUN is named by its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the
+    runs. The table that the run was trained on has to be where it was, and unchanged.
+
+    Numbers that did not occur in training are read by their digits, or as the embedding has it. Those with a vector for
+    each number (learned, one-hot, random) know no others, and the command says so. A model outside the Transformer
+    (train --model) is fitted once more for this, to the same rows.
+
+    \b
+    adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days
+    adelic predict runs/days examples/days.csv --output predicted.csv
+    """
+    import adelic_lab
+    from adelic.data.tables import read_table
+
+    found_run = adelic_lab.find_run(run, runs_dir)
+    if output is not None:
+        trained_on = found_run.configuration.get("data", {}).get("path")
+        check_output(output, ".csv", inputs=[table, *([Path(trained_on)] if isinstance(trained_on, str) else [])])
+    frame = read_table(table)
+    for name in (PREDICTION, PROBABILITY):
+        if name in frame:
+            raise ConfigurationError(f"{table} has a column {name!r} already; rename it there")
+    found = adelic_lab.predict(found_run.folder, frame, lossy=lossy)
+    columns = {**frame, PREDICTION: found.answers}
+    if found.probabilities is not None:
+        columns[PROBABILITY] = found.probabilities
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
+    if output is None:
+        click.echo(text.getvalue(), nl=False)
+        return
+    atomic_write(output, text.getvalue())
+    click.echo(f"wrote {output}: {len(found.answers):,} rows")
+
+
+def _cell(value: Any, *, is_inside: bool = False) -> str:
+    """Return a value of a table as text: numbers with all digits, truth values, objects and lists as JSON has them.
+
+    >>> _cell("a"), _cell(None), _cell(True), _cell({"a": [1, None, "b", Decimal("0.10")]})
+    ('a', '', 'true', '{"a": [1, null, "b", 0.10]}')
+    """
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(key), ensure_ascii=False)}: {_cell(v, is_inside=True)}" for key, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_cell(v, is_inside=True) for v in value)}]"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return number_text(value)  # of any length
+    if isinstance(value, bool | float) or (value is None and is_inside):
+        return json.dumps(value)
+    text = "" if value is None else str(value)
+    return json.dumps(text, ensure_ascii=False) if is_inside and not isinstance(value, Decimal) else text

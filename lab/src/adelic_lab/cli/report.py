@@ -1,0 +1,206 @@
+"""`adelic report`, and what `adelic reproduce` shows of it."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from adelic.cli.options import PATH
+from adelic.cli.tables import print_table
+from adelic.errors import StorageError, UnknownNameError
+from adelic.storage.files import atomic_write, storage_errors
+from adelic_lab.cli.outputs import check_folder, check_output
+
+if TYPE_CHECKING:
+    from adelic_lab.report.results import Summary
+    from adelic_lab.report.table import Table
+    from adelic_lab.results.result import Result
+results_option = click.option(
+    "--results-dir", type=PATH, default="results", show_default=True, help="Folder for the files of results."
+)
+
+
+def print_runs(summaries: "list[Summary]", *, all_rows: bool) -> None:
+    """Print the table of runs."""
+    from adelic_lab.report.report import tables
+
+    for table in tables(summaries, "runs", all_rows=all_rows):
+        print_figures(table)
+
+
+def print_figures(table: "Table") -> None:
+    """Print a table of figures with its notes; what no terminal has room for is in the files that are written.
+
+    Names, which tell lines apart, stay in, however narrow the terminal is.
+    """
+    from adelic_lab.report.table import NONE
+
+    filled = [{row[i] for row in table.rows} != {NONE} for i in range(len(table.columns))]
+    needed = [c for i, c in enumerate(table.columns) if filled[i] and (i < table.names or c in _NEEDED)]
+    print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
+    for note in table.notes:
+        click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
+
+
+_NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
+
+
+# As in adelic_lab.report.report.TABLES, for which torch would be loaded, even by --help.
+REPORT_TABLES = (
+    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
+    "sizes",
+)
+
+
+@click.command()
+@click.option(
+    "--results-dir", type=PATH, help="Folder of result files, or of runs.  [default: results, and the runs in runs]"
+)
+@click.option("--runs-dir", type=PATH, help="Folder of run folders, or one, whose finished runs are reported too.")
+@click.option(
+    "--output",
+    type=PATH,
+    default="report.html",
+    show_default=True,
+    help="HTML file to write; beside mine.html come mine.csv, mine.md and mine-tables.md.",
+)
+@click.option(
+    "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
+)
+@click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown, and write no file.")
+@click.option(
+    "--table",
+    "chosen",
+    type=click.Choice(REPORT_TABLES),
+    default="runs",
+    show_default=True,
+    help="The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the declared "
+    "contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and split; "
+    "accuracy, loss: the paper's and ours; costs: what a run costs; models: every model of each row; differences: the "
+    "exploratory differences; changes: what one change of a model brings; sizes: accuracies by the number of training "
+    "rows.",
+)
+@click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
+@click.option("--csv", "csv_file", type=PATH, help="Write one line for each run to this CSV file, and nothing else.")
+def report(
+    results_dir: Path | None,
+    runs_dir: Path | None,
+    output: Path,
+    *,
+    figures_dir: Path | None,
+    all_rows: bool,
+    markdown: bool,
+    chosen: str,
+    row: str | None,
+    csv_file: Path | None,
+) -> None:
+    """Print the table of all runs, and write a report on them.
+
+    The report is an HTML page; beside report.html, the table of the runs is written to report.csv and report.md, and
+    the others to report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
+    has each row's best models, the declared contrast with its tests, exploratory differences, confusion matrices,
+    learning curves, accuracy against training rows and against training time. It needs the results alone.
+    Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
+
+    \b
+    adelic report
+    adelic report --results-dir results/table --output report.html
+    adelic report --results-dir results/table --markdown --table overview
+    adelic report --results-dir results/table --markdown --table models --row schubert-4
+    adelic report --runs-dir runs --csv runs.csv
+    adelic report --results-dir results/table --figures figures
+    """
+    import adelic_lab
+    from adelic_lab.report.report import check_page, figures
+    from adelic_lab.report.run_tables import single_runs
+
+    if chosen != "runs" and not markdown:
+        raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
+    if figures_dir is not None and markdown:
+        raise click.UsageError("--figures writes files, --markdown none", ctx=click.get_current_context())
+    if csv_file is not None and (markdown or figures_dir is not None):
+        message = "--csv writes one file and nothing else; leave --markdown and --figures out"
+        raise click.UsageError(message, ctx=click.get_current_context())
+    if row is not None and all_rows:
+        raise click.UsageError("--row reports one row, --all-rows lists all", ctx=click.get_current_context())
+    if csv_file is not None:
+        check_output(csv_file, ".csv", option="--csv")
+    elif not markdown:
+        check_page(output)
+    if figures_dir is not None:
+        check_folder(figures_dir, "--figures")
+    results = _results(results_dir, runs_dir)
+    if not results and not all_rows:
+        raise StorageError(_nothing_found(results_dir, runs_dir))
+    if markdown:
+        click.echo(in_markdown(results, chosen, row=row, all_rows=all_rows), nl=False)
+        return
+    results = of_row(results, row)
+    if csv_file is not None:
+        atomic_write(csv_file, single_runs(results).to_csv())
+        click.echo(f"wrote {csv_file}")
+        return
+    summaries = adelic_lab.summarise(results)
+    print_runs(summaries, all_rows=all_rows)
+    write_report(summaries, output, all_rows=all_rows, row=row)
+    if figures_dir is not None:
+        for name, svg in figures(summaries).items():
+            atomic_write(figures_dir / name, svg)
+            click.echo(f"wrote {figures_dir / name}")
+
+
+def of_row(results: "list[Result]", row: str | None) -> "list[Result]":
+    """Return the results of a row; all where none is named."""
+    if row is None:
+        return results
+    rows = list(dict.fromkeys(result.row for result in results))
+    if row not in rows:
+        raise UnknownNameError.of("row", row, rows)
+    return [result for result in results if result.row == row]
+
+
+def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_rows: bool) -> str:
+    """Return what --markdown prints: experiments/tables.py, too, which reads results once for many tables."""
+    import adelic_lab
+    from adelic_lab.report.report import tables
+    from adelic_lab.report.table import to_markdown
+
+    return to_markdown(tables(adelic_lab.summarise(of_row(results, row)), table, all_rows=all_rows, row=row))
+
+
+def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
+    """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
+    import adelic_lab
+    from adelic_lab.runs.folders.listing import is_run_folder, run_folders
+
+    if results_dir is None and runs_dir is None:
+        results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
+    # A folder of runs is read as such, whichever option names it.
+    with storage_errors(f"cannot read {results_dir}", "choose another --results-dir"):
+        has_runs = results_dir is not None and bool(run_folders(results_dir))
+    holding = [path for path in (results_dir if has_runs else None, runs_dir) if path is not None]
+    found = [] if results_dir is None or is_run_folder(results_dir) else adelic_lab.read_results(results_dir)
+    for path in holding:
+        found = adelic_lab.with_finished_runs(found, path)
+    return found
+
+
+def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
+    """Return what to do where there is nothing to report."""
+    named = [str(path) for path in (results_dir, runs_dir) if path is not None]
+    text = (
+        f"no results in {' and '.join(named or ['results', 'runs'])}; `adelic train` and `adelic reproduce` make some"
+    )
+    folder = results_dir or Path("results")
+    inside = [str(path.parent) for path in sorted(folder.glob("*/*.jsonl"))] if folder.is_dir() else []
+    return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
+
+
+def write_report(summaries: "list[Summary]", page: Path, *, all_rows: bool, row: str | None = None) -> None:
+    """Write the page of a report, and say so."""
+    import adelic_lab
+
+    for path in adelic_lab.write_report(summaries, page, all_rows=all_rows, row=row):
+        click.echo(f"wrote {path}")

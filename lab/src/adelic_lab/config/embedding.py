@@ -1,0 +1,449 @@
+"""The embedding of a network: its name and its options, checked without torch."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from adelic.errors import ConfigurationError, PrecisionError
+from adelic.numbers import AdeleSpace
+from adelic.numbers.choice import fitting_space
+from adelic.numbers.describe import describe
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
+from adelic.numbers.primes import valuation
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
+from adelic_lab.config.nn_names import check_embedding, names
+
+JOINTS = ("agree", "signs", "sum", "product")
+"""The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
+OF_TWO_CLASSES = ("agree", "signs")
+"""Those of them that tell two classes apart, and no more."""
+LOCAL_GLOBAL = (*JOINTS, "auto")
+"""Where the places of such a model meet, as an option: at one of the joints, or at the one that validation chooses."""
+_AOE = ("adelic",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingConfig:
+    """The embedding of a network: its name and its options; an option that the embedding lacks is None.
+
+    Attributes:
+        name: a name of `adelic.nn.EMBEDDINGS`.
+
+    The other attributes are options, and the `help` of each describes it. The features of the place-wise model are
+    characters unless others are given.
+
+    Raises:
+        UnknownNameError: the embedding, the features or the form of places are unknown.
+        ConfigurationError: an option was given to an embedding that lacks it, or its value is out of range, or two
+            options do not go together.
+
+    >>> EmbeddingConfig(name="adelic").features, EmbeddingConfig(name="learned").features
+    ('digits', None)
+    """
+
+    name: str = named(
+        help=f"How numbers become vectors: {', '.join(names('embeddings'))}. Of these, base-digits and residues have a "
+        "token for each digit or residue, abacus is for numbers of several digits, and angular makes a number a point "
+        "on a circle.  [default: the recipe's, else adelic]",
+    )
+    features: str | None = option(
+        None,
+        default="digits",
+        help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
+        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
+        "and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or "
+        "combined (characters, valuation-unit, and the real value in several scales), the default on a table of your "
+        "own.",
+        choices=FEATURE_KINDS,
+        tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
+        of=_AOE,
+        in_names="{}",
+    )
+    projection: str | None = option(
+        None,
+        help="Trained map from AOE's features to the vector of a number: none or linear.",
+        choices=("linear",),
+        tried=("none", "linear"),
+        of=_AOE,
+        in_names="",
+    )
+    primes: tuple[int, ...] | None = option(
+        None,
+        default=DEFAULT_PRIMES,
+        help="Primes at which AOE has the digits of a number, all different, as 2,3,5.",
+        tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
+        note="first primes",
+        of=_AOE,
+        in_names="",
+    )
+    precision: int | Mapping[int, int] | None = option(
+        None,
+        default=DEFAULT_PRECISION,
+        help="Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes too.",
+        tried=(4, 6, 8, 12, DEFAULT_PRECISION),
+        note="digits",
+        of=_AOE,
+        in_names="",
+    )
+    fractional_digits: int | None = option(
+        None,
+        default=0,
+        help="How many of these digits stand after the point, for numbers whose denominator a prime divides.",
+        of=_AOE,
+        in_names="",
+    )
+    places: str | None = option(
+        None,
+        none="flat",
+        help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
+        "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
+        "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
+        "vectors), product (of complex numbers) or auto (the one of these with the best validation after a tenth of "
+        "the epochs).",
+        choices=("apart", "late", "axial", *LOCAL_GLOBAL),
+        of=_AOE,
+        in_names="{}",
+    )
+    coordinates: str | None = option(
+        None,
+        default="all",
+        help="Coordinates of AOE that the network reads with --places flat: all, real or p-adic.",
+        choices=("all", "real", "p-adic"),
+        of=_AOE,
+        unwritten="all",
+        in_names="{}",
+    )
+    tied: bool | None = option(
+        None,
+        default=False,
+        help="With --places agree, signs, sum, product or auto: whether all odd primes share one network behind its "
+        "first layer.",
+        of=_AOE,
+        unwritten=False,
+    )
+    gain: float | None = option(
+        None,
+        default=1.0,
+        help="With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's "
+        "features count for more when training begins; below 1, for less.",
+        positive=True,
+        of=_AOE,
+        unwritten=1.0,
+    )
+    bases: str | None = option(
+        None,
+        default="10",
+        help="Bases whose multiples by powers of 10 are FoNE's periods: 10 (its paper) or 2-5 (its code).",
+        choices=("10", "2-5"),
+        tried=("10", "2-5"),
+        of=("fone",),
+        unwritten="10",
+    )
+    standardize: bool | None = option(
+        None,
+        default=False,
+        help="Scale the features of fone or xval to mean 0 and variance 1 over the vocabulary.",
+        tried=(False, True),
+        of=("fone", "xval"),
+        unwritten=False,
+        in_names="standardized",
+        in_labels="standardized",
+    )
+    sigma: float | None = option(
+        None,
+        default=0.01,
+        help="Standard deviation of the random frequencies that periodic starts from.",
+        positive=True,
+        bounds=(0.01, 10.0),  # the authors' range, in their package's documentation
+        of=("periodic",),
+        unwritten=0.01,
+    )
+    base: int | None = option(
+        None,
+        default=10,
+        help="Base of the digits that are tokens of base-digits.",
+        least=2,
+        greatest=10**6,
+        tried=(10, 30, 1000),
+        of=("base-digits",),
+        in_names="{}",
+    )
+    n_primes: int | None = option(
+        None,
+        default=100,
+        help="How many primes, from 2 on, residues are taken modulo.",
+        least=1,
+        greatest=1000,
+        of=("residues",),
+        in_names="{}",
+        in_labels="{} primes",
+    )
+    modulus: int | None = option(
+        None,
+        default=257,
+        help="Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the "
+        "circle, and numbers with the same remainder modulo this one become the same point.",
+        least=2,
+        greatest=10**12,
+        of=("angular",),
+        in_names="{}",
+    )
+    published: bool | None = option(
+        None,
+        default=False,
+        help="Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.",
+        of=("fone", "periodic", "xval"),
+        unwritten=False,
+        in_labels="as published",
+    )
+
+    def __post_init__(self) -> None:
+        """Check the values, and fill in those that were not given."""
+        check_fields(self)
+        known = options(EmbeddingConfig)
+        for name, described in known.items():
+            if getattr(self, name) is not None:
+                check_owner(f"--{described.dashed}", name, self.name)
+            elif self.name in described.of:
+                object.__setattr__(self, name, self._default(described))
+        if self.features == "combined" and self.places is None:
+            object.__setattr__(self, "projection", "linear")  # as AdelicEmbedding has it
+        if self.gain not in (None, 1) and self.projection is None:
+            raise ConfigurationError(f"gain={self.gain:g} is of the map of --projection linear; add it, or drop --gain")
+        if self.name in _AOE:
+            self._check_places()
+            space = self.space()
+            for name in ("primes", "precision", "fractional_digits"):
+                object.__setattr__(self, name, getattr(space, name))
+        if self.standardize and self.published:
+            raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
+        check_embedding(self.name)
+
+    def _default(self, described: Option) -> Any:
+        if described.name == "features" and self.places is not None:
+            return "valuation-unit" if self.places in LOCAL_GLOBAL else "characters"
+        return described.default
+
+    def _check_places(self) -> None:
+        """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
+        if self.tied and self.places not in LOCAL_GLOBAL:
+            owners = f"{', '.join(LOCAL_GLOBAL[:-1])} or {LOCAL_GLOBAL[-1]}"
+            raise ConfigurationError(f"--tied belongs to --places {owners}, not to {self.places or 'flat'}")
+        if self.places is None:
+            return
+        known = HOT_KINDS if self.places in LOCAL_GLOBAL else PLACE_FEATURES
+        if self.features not in known:
+            raise ConfigurationError(
+                f"features={self.features!r} belong to places='flat'; with {self.places!r} use {', '.join(known)}"
+            )
+        if self.projection is not None:
+            raise ConfigurationError(f"projection='linear' belongs to places='flat'; {self.places!r} has one anyway")
+        if self.coordinates != "all":
+            raise ConfigurationError(
+                f"coordinates={self.coordinates!r} belong to places='flat'; {self.places!r} has all"
+            )
+
+    @classmethod
+    def of(cls, name: str, **given: Any) -> "EmbeddingConfig":
+        """Return the configuration of an embedding; an option that is None or False counts as not given.
+
+        >>> EmbeddingConfig.of("periodic", sigma=0.3).options()
+        {'sigma': 0.3, 'published': False}
+        """
+        plain = {option: value for option, value in given.items() if value is False and name not in owners(option)}
+        return cls(name=name, **{option: value for option, value in given.items() if option not in plain})
+
+    @classmethod
+    def choose(
+        cls,
+        table: Mapping[str, Any],
+        name: str | None = None,
+        *,
+        space: AdeleSpace | None = None,
+        d_model: int | None = None,
+        **given: Any,
+    ) -> "EmbeddingConfig":
+        """Return the embedding that a recipe's file stores, changed by what a user has given.
+
+        Args:
+            table: what is stored; {} where nothing is.
+            name: of the embedding; by default the stored one, else "adelic". With another name, the stored
+                options do not apply.
+            space: that of the task: AOE has its primes and digits where neither a file nor a user says anything of
+                them, and the projection that keeps all of them where they are more than `d_model`.
+            d_model: length of a vector in the flat model; None for any.
+            given: as for `of`; those that are None are taken from the table.
+
+        >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
+        3
+        >>> EmbeddingConfig.choose({}, space=AdeleSpace((2, 3), 5), d_model=16).options()
+        {'features': 'digits', 'projection': None, 'primes': (2, 3), 'precision': 5, ...}
+        """
+        kept = {key: value for key, value in table.items() if key != "name"}
+        chosen = name or table.get("name", "adelic")
+        if table.get("name", chosen) != chosen:
+            kept = {}
+        asked = kept | {k: v for k, v in given.items() if v is not None}
+        if space is not None and chosen in _AOE and not asked.keys() & {"primes", "precision", "fractional_digits"}:
+            asked |= {"primes": space.primes, "precision": space.precision}
+            found = cls.of(chosen, **asked)
+            size = FeatureLayout.size_of(str(found.features), space, space.max_precision)
+            is_too_long = d_model is not None and size > d_model and found.places is None
+            return replace(found, projection="linear") if is_too_long else found
+        return cls.of(chosen, **asked)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of this embedding, by name; {} for an embedding without options.
+
+        >>> EmbeddingConfig(name="learned").options(), EmbeddingConfig(name="adelic").options()["precision"]
+        ({}, 16)
+        """
+        return {name: getattr(self, name) for name, o in options(EmbeddingConfig).items() if self.name in o.of}
+
+    def holding(
+        self, numbers: Sequence[int | Fraction], place: Callable[[int | Fraction], str] = describe
+    ) -> "EmbeddingConfig":
+        """Return AOE with as many digits after the point as some numbers need; another embedding as it is.
+
+        `place` is how errors name a number. A PrecisionError says that one needs more digits than there are.
+
+        >>> EmbeddingConfig(name="adelic").holding([Fraction(1999, 100), 3]).fractional_digits
+        2
+        """
+        if self.primes is None or self.precision is None:
+            return self
+        primes = self.primes
+        try:
+            space = fitting_space(numbers, primes, self.precision)
+        except PrecisionError as error:
+            finest = max(numbers, key=lambda q: max(valuation(q.denominator, p) for p in primes))
+            raise PrecisionError(f"{place(finest)}: {error}") from None
+        return replace(self, fractional_digits=space.fractional_digits)
+
+    def space(self) -> AdeleSpace:
+        """Return AOE's space; not for other embeddings."""
+        assert self.primes is not None
+        assert self.precision is not None
+        assert self.fractional_digits is not None
+        return AdeleSpace(self.primes, self.precision, self.fractional_digits)
+
+    @property
+    def label(self) -> str:
+        """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned, periodic-sigma0.1.
+
+        >>> EmbeddingConfig(name="fone").label, EmbeddingConfig(name="fone", bases="2-5", standardize=True).label
+        ('fone', 'fone-bases2-5-standardized')
+        """
+        said = labelled(self.as_dict(), always=_ALWAYS_IN_NAMES)
+        parts = [options(EmbeddingConfig)[name].in_name(value) for name, value in said.items()]
+        return "-".join([self.name, *filter(None, parts)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of config.toml."""
+        return {"name": self.name, **table_of(self)}
+
+
+_FORM = ("features", "places")  # first in every label, without their names
+_ALWAYS_IN_NAMES = ("features", "base", "n_primes", "modulus")  # as names of runs have had from the first
+
+
+def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[str, Any]:
+    """Return the options that a label of an embedding says: those of other values than the defaults, AOE's form first.
+
+    Every label is made of them: the names of runs and of searched recipes, lists of runs, and reports. The table is as
+    config.toml has it: options that it lacks have their defaults. Those in `always` are said whatever their values are,
+    if the embedding has them.
+
+    >>> labelled({"name": "base-digits", "base": 30}), labelled({"name": "base-digits", "base": 10})
+    ({'base': 30}, {})
+    >>> labelled({"name": "adelic", "primes": [2, 3], "places": "late"}, always=("features",))
+    {'features': 'digits', 'places': 'late', 'primes': [2, 3]}
+    """
+    known = [described for described in options(EmbeddingConfig).values() if table["name"] in described.of]
+    found = {}
+    for described in sorted(known, key=lambda described: described.name not in _FORM):
+        # Tables of files have lists where fields have tuples.
+        plain = list(described.default) if isinstance(described.default, tuple) else described.default
+        value = table.get(described.name, plain)
+        if value != plain or (described.name in always and value is not False):
+            found[described.name] = value
+    return found
+
+
+def embedding_text(table: Mapping[str, Any], *, always: Collection[str] = ("features",)) -> str:
+    """Return an embedding as `adelic reproduce --embeddings` takes it, but for long lists, which are abridged.
+
+    Arguments are those of `labelled`.
+
+    >>> embedding_text({"name": "adelic", "features": "characters", "places": "late"})
+    'adelic:characters:late'
+    >>> embedding_text({"name": "fone", "bases": "2-5", "standardize": True}), embedding_text({"name": "learned"})
+    ('fone:bases=2-5:standardize', 'learned')
+    """
+    words = [table["name"]]
+    for name, value in labelled(table, always=always).items():
+        words.append(name if value is True else short(value) if name in _FORM else f"{name}={short(value)}")
+    return ":".join(words)
+
+
+def embedding_in_paths(text: str) -> str:
+    """Return a text for `adelic reproduce --embeddings` as a part of paths: what {embedding} stands for in a recipe's.
+
+    >>> embedding_in_paths("adelic:characters:late"), embedding_in_paths("periodic:sigma=0.3")
+    ('adelic-characters-late', 'periodic-sigma=0.3')
+    """
+    return text.replace(":", "-")
+
+
+def options_in_words(table: Mapping[str, Any]) -> list[str]:
+    """Return the options that a report says of an embedding, in words; σ always, and last.
+
+    >>> options_in_words({"name": "periodic", "published": True})
+    ['as published', 'sigma 0.01']
+    >>> options_in_words({"name": "residues", "n_primes": 25}), options_in_words({"name": "residues", "n_primes": 100})
+    (['25 primes'], [])
+    """
+    said = labelled(table, always=("sigma",))
+    known = options(EmbeddingConfig)
+    return [known[name].in_label(said[name]) for name in sorted(said, key=lambda name: name == "sigma")]
+
+
+def owners(option: str) -> tuple[str, ...]:
+    """Return the names of the embeddings that have an option; () where it is not an embedding's.
+
+    >>> owners("precision"), owners("standardize"), owners("learning_rate")
+    (('adelic',), ('fone', 'xval'), ())
+    """
+    known = options(EmbeddingConfig)
+    return known[option].of if option in known else ()
+
+
+def check_owner(what: str, option: str, embedding: str) -> None:
+    """Raise `ConfigurationError` if an option belongs to other embeddings, and not to this one.
+
+    `what` is the option in the user's words, `option` a field of `EmbeddingConfig`.
+
+    >>> check_owner("--sigma", "sigma", "learned")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: --sigma belongs to the embedding 'periodic', not to 'learned'
+    """
+    names = owners(option)
+    if names and embedding not in names:
+        listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
+        whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
+        raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
+
+
+def stored_embedding(table: Any, recipe: str) -> dict[str, Any]:
+    """Return the table of a recipe's file that stores an embedding, checked; {} where it stores none."""
+    if table is None:
+        return {}
+    where = f"{recipe} [embedding]"
+    own = check_table(
+        EmbeddingConfig, {k: v for k, v in table.items() if k != "name"} if type(table) is dict else table, where
+    )
+    if type(table.get("name")) is not str:
+        raise ConfigurationError(f"{where} has no name")
+    return {"name": table["name"], **own}

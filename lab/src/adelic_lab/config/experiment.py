@@ -1,0 +1,450 @@
+"""Experiments: the data, model, recipe and seed that define a run, to the last bit on one machine.
+
+Its fields are the only description of their options: see `adelic.storage.options`. Nothing here needs torch, so that
+what a user gives is checked before seconds are spent on loading it.
+"""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from adelic.data.protocol import Progress, View
+from adelic.data.sources import DrawnData, Source, TableData, TaskData
+from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic.storage.files import file_name, read_bytes
+from adelic.storage.options import check_fields, option, options
+from adelic.storage.records import DamagedTextError, parse_toml
+from adelic_lab.config.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
+from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.nn_names import needs_vocabulary, unused_options
+from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
+from adelic_lab.config.renamed import first_form, with_todays_names
+from adelic_lab.results.kinds import check_text
+
+Model = EmbeddingConfig | Classical | SolverConfig
+_RECIPES: dict[type[Model], type[TrainConfig | RandomSearch | Steps]] = {
+    EmbeddingConfig: TrainConfig,
+    Classical: RandomSearch,
+    SolverConfig: Steps,
+}
+"""How each kind of model is trained."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """The definition of one run: its data, model, recipe and seed.
+
+    Attributes:
+        data: a task of some size, a drawn task, or a table of your own.
+        model: a network by its embedding, a model outside the Transformer, or a solver, which is for drawn tasks.
+        recipe: how it is trained: a `TrainConfig` for a network, a `RandomSearch` for a model outside the Transformer,
+            `Steps` for a solver.
+        seed: of everything random: the data's negatives and parts, initial weights, sampling and dropout.
+
+    Raises:
+        UnknownNameError: the model is unknown.
+        ConfigurationError: images are to be trained on although the split puts equivalent rows into several parts, or
+            the model is not made for the data, or the recipe not for the model.
+
+    >>> data = TaskData("schubert", 4)
+    >>> Experiment(data=data, model=Classical(name="logistic"), recipe=RandomSearch()).command()
+    'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
+    >>> Experiment(data=TaskData("rsk", 8), model=Classical(name="mlp"), recipe=RandomSearch())
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class: ...
+    """
+
+    data: Source
+    model: Model
+    recipe: TrainConfig | RandomSearch | Steps
+    seed: int = option(
+        0,
+        help="Seed of what is drawn at random: questions, negative examples and parts of the data, the first weights, "
+        "the rows of each step, and what a search proposes.",
+        least=0,
+        greatest=2**63 - 1,
+    )
+
+    def __post_init__(self) -> None:
+        """Check what the parts demand of each other."""
+        check_fields(self)
+        if not isinstance(self.recipe, _RECIPES[type(self.model)]):
+            raise ConfigurationError(f"{self.model.name} is not trained by a {type(self.recipe).__name__}")
+        if isinstance(self.data, DrawnData):
+            self._check_drawn()
+        elif self.is_solver:
+            raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
+        elif isinstance(self.recipe, TrainConfig) and self.recipe.passes > 1:
+            raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
+        if isinstance(self.recipe, TrainConfig) and self.recipe.body != SEQUENCE and self.embedding.places is not None:
+            raise ConfigurationError(
+                f"--places {self.embedding.places} is a body of its own; leave out --body {self.recipe.body}, "
+                "or use --places flat"
+            )
+        if isinstance(self.model, Classical):
+            self._check_classical()
+        elif (vocabulary := self.vocabulary) is not None:
+            self.check_numbers(vocabulary)
+        if self.recipe.symmetries:
+            self.data.check_images()
+        for key, value in flatten(self.as_dict()):
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(text, str):
+                    check_text(key, text)
+
+    @property
+    def vocabulary(self) -> tuple[int | Fraction, ...] | None:
+        """Return the numbers that a network reads; None where only the data tell, or they are open-ended."""
+        if self.view is not None and isinstance(self.data, TaskData):
+            return self.view.vocabulary(self.data.n)
+        if isinstance(self.data, DrawnData) and needs_vocabulary(self.model.name):
+            return self.data.drawn.numbers
+        return self.data.vocabulary
+
+    @property
+    def view(self) -> View | None:
+        """Return how rows are written for the network; None for the task's own way.
+
+        Raises:
+            UnknownNameError, ConfigurationError: the task has no such view.
+        """
+        name = self.recipe.view if isinstance(self.recipe, TrainConfig) else None
+        if name is None:
+            return None
+        if not isinstance(self.data, TaskData):
+            raise ConfigurationError(f"rows of {self.row} have no other view; leave out --view")
+        return self.data.view(name)
+
+    @property
+    def needs_all_epochs(self) -> str | None:
+        """Return why every epoch depends on how many there are; None where a run may be given more of them later."""
+        if not isinstance(self.recipe, TrainConfig):
+            return f"{self.model.name} has no epochs"
+        if self.recipe.schedule != "constant":
+            falls = "the learning rate falls over all epochs (with schedule=constant it does not)"
+            return f"with schedule={self.recipe.schedule} {falls}"
+        if isinstance(self.data, DrawnData):
+            return "the epochs share the questions"
+        if self.embedding.places == "auto":
+            return "the joint of the places was chosen after a tenth of the epochs"
+        return None
+
+    def _check_drawn(self) -> None:
+        """Check what a network, or another model, demands of questions that are drawn."""
+        if isinstance(self.model, Classical):
+            raise ConfigurationError(
+                f"{self.row} has questions of a drawn task, which {self.model.name} does not learn from"
+            )
+        if self.is_solver:
+            return
+        if self.questions.drawn.class_names is None:
+            raise ConfigurationError(
+                f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
+            )
+        n_classes = len(self.questions.drawn.class_names)
+        if self.embedding.places in OF_TWO_CLASSES and n_classes != 2:
+            raise ConfigurationError(
+                f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
+                "--places sum or product"
+            )
+        if self.vocabulary is None and needs_vocabulary(self.model.name):
+            raise ConfigurationError(
+                f"{self.row} has too many numbers for --embedding {self.model.name}, which needs a list of them; "
+                "--embedding adelic reads any number"
+            )
+        if self.embedding.places not in (None, *LOCAL_GLOBAL) and self.questions.vocabulary is None:
+            raise ConfigurationError(
+                f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
+                "that; use --places flat"
+            )
+        if self.network_recipe.sampling_power or self.network_recipe.max_rows is not None:
+            raise ConfigurationError(
+                f"{self.row} trains on each question once, as it is drawn: --sampling-power must be 0, and --max-rows "
+                "left out; --recipe fresh is made for this"
+            )
+
+    def _check_classical(self) -> None:
+        """Reset the options of the recipe that make no difference to the model."""
+        from adelic_lab.models.classical.models import CLASSICAL_MODELS  # here, as it loads torch
+
+        if self.data.has_one_class_a_row is False:
+            raise self.not_one_class()
+        kind = CLASSICAL_MODELS[self.model.name]
+        plain: dict[str, Any] = ({} if kind.space else {"trials": 1}) | (
+            {} if kind.uses_images else {"symmetries": False}
+        )
+        object.__setattr__(self, "recipe", replace(self.search, **plain))
+
+    def not_one_class(self) -> ConfigurationError:
+        """Return the error of a model outside the Transformer whose rows have several targets, or a number."""
+        return ConfigurationError(
+            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class: leave "
+            "out --model, or on a table take the values for classes (answer=classes)"
+        )
+
+    def check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:
+        """Raise ConfigurationError for Abacus on numbers of one digit, and for FoNE as published on negative ones."""
+        name = self.model.name
+        if name == "fone" and getattr(self.model, "published", False) and any(number < 0 for number in vocabulary):
+            raise ConfigurationError(
+                f"{self.row} has negative numbers, and FoNE as published leaves the sign to the text; "
+                "leave out --published"
+            )
+        if name == "abacus" and all(number == int(number) and -10 < number < 10 for number in vocabulary):
+            raise ConfigurationError(
+                f"abacus on {self.row} is a learned embedding by another name: every token has one digit; "
+                "use --embedding learned"
+            )
+
+    @classmethod
+    def choose(
+        cls,
+        data: Source,
+        *,
+        recipe: str,
+        embedding: str | None = None,
+        seed: int = 0,
+        progress: Progress = lambda *_: None,
+        **given: Any,
+    ) -> "Experiment":
+        """Return the run of a network that a recipe's name, and what a user has given beside it, describe.
+
+        On a table of one's own AOE has the form `combined` unless another one is given; on tasks it has the paper's.
+
+        Args:
+            data: what it is trained on.
+            recipe: name of a packaged recipe, or path of a file that `adelic tune` has written.
+            embedding: its name; by default the recipe's, else "adelic".
+            seed: of the run.
+            progress: called with (0, 1, text) before a table is read.
+            given: fields of `TrainConfig` and `EmbeddingConfig`; those that are None are the recipe's.
+
+        >>> Experiment.choose(TaskData("schubert", 4), recipe="quick", epochs=5).command()
+        'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
+        """
+        values, table = stored(recipe, data.row)
+        own = options(EmbeddingConfig)
+        changes = {name: value for name, value in given.items() if name not in own and value is not None}
+        told = values | changes
+        body = told.get("body", SEQUENCE)
+        if unused := sorted(changes.keys() & unused_options(body)):
+            raise ConfigurationError(f"--{unused[0].replace('_', '-')} plays no part in --body {body}; leave it out")
+        kept = stored_embedding(table, recipe)
+        chosen = EmbeddingConfig.choose(
+            kept,
+            embedding,
+            space=data.space,
+            d_model=told.get("d_model", options(TrainConfig)["d_model"].default),
+            **{name: v for name, v in given.items() if name in own},
+        )
+        if isinstance(data, TableData):
+            is_told = given.get("features") is not None or "features" in kept
+            if chosen.name == "adelic" and chosen.places is None and not is_told:
+                chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
+            if given.get("fractional_digits") is None:
+                progress(0, 1, "reading")
+                chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
+        return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values, changes), seed=seed)
+
+    @property
+    def is_network(self) -> bool:
+        """Return whether the model is a network that a recipe trains."""
+        return isinstance(self.model, EmbeddingConfig)
+
+    @property
+    def is_solver(self) -> bool:
+        """Return whether the model is a solver, and the data are drawn."""
+        return isinstance(self.model, SolverConfig)
+
+    @property
+    def questions(self) -> DrawnData:
+        """Return the data of a solver; other models have a data set."""
+        assert isinstance(self.data, DrawnData)
+        return self.data
+
+    @property
+    def steps(self) -> Steps:
+        """Return the recipe of a solver."""
+        assert isinstance(self.recipe, Steps)
+        return self.recipe
+
+    @property
+    def embedding(self) -> EmbeddingConfig:
+        """Return the embedding of a network; not for other models."""
+        assert isinstance(self.model, EmbeddingConfig)
+        return self.model
+
+    @property
+    def network_recipe(self) -> TrainConfig:
+        """Return the recipe of a network; other models have a search."""
+        assert isinstance(self.recipe, TrainConfig)
+        return self.recipe
+
+    @property
+    def search(self) -> RandomSearch:
+        """Return the search of a model outside the Transformer; networks have a recipe."""
+        assert isinstance(self.recipe, RandomSearch)
+        return self.recipe
+
+    @property
+    def row(self) -> str:
+        """Return the row of the table: schubert-4."""
+        return self.data.row
+
+    @property
+    def search_label(self) -> str:
+        """Return the name of the search, which all seeds share; a digest at its end makes it unique, as in `label`."""
+        everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
+        return file_name(f"{self.data.label}-{self.model.label}", f"-search-{_digest(everything)}")
+
+    @property
+    def label(self) -> str:
+        """Return the name of the run, which is one of a folder; a digest of all fields in it makes it unique.
+
+        >>> data = TaskData("schubert", 4)
+        >>> Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch(), seed=3).label
+        'schubert-4-trees-search-...-seed3'
+        """
+        if isinstance(self.model, Classical):
+            return f"{self.search_label}-seed{self.seed}"
+        recipe = "" if self.is_solver else f"-{Path(self.recipe.name).stem}"  # the name of a recipe's file is its path
+        table = self.as_dict() if self.is_solver else first_form(self.as_dict())
+        return file_name(f"{self.data.label}-{self.model.label}{recipe}", f"-seed{self.seed}-{_digest(table)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tables of config.toml; of a search also the values from which options are drawn."""
+        recipe = self.recipe.as_dict()
+        if isinstance(self.model, Classical):
+            from adelic_lab.models.classical.models import CLASSICAL_MODELS
+
+            space = CLASSICAL_MODELS[self.model.name].space
+            if space:  # searches whose configuration lacks this drew otherwise: they are other searches
+                recipe["sampler"] = "optuna.samplers.RandomSampler"
+            recipe["searched"] = {name: str(values) for name, values in space.items()}
+        return {"seed": self.seed, "data": self.data.as_dict(), "embedding": self.model.as_dict(), "recipe": recipe}
+
+    def to_toml(self) -> str:
+        """Return config.toml."""
+        import tomli_w
+
+        return tomli_w.dumps(self.as_dict())
+
+    def command(self, *, devices: int = 1, nodes: int = 1) -> str:
+        """Return the command line that repeats this run; if none can, a sentence that says so.
+
+        Args:
+            devices: how many processes took part on a machine.
+            nodes: how many machines took part.
+        """
+        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData) and not self.data.task_options
+        arguments = self._search_arguments() if of_row else self.arguments()
+        if arguments is None:
+            return "adelic_lab.run, with the configuration that stands in this result"
+        for flag, count in (("--devices", devices), ("--nodes", nodes)):
+            if count > 1:
+                arguments += [flag, str(count)]
+        return shlex.join(["adelic", "reproduce" if of_row else "train", *arguments])
+
+    def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
+        """Return the words behind `adelic train` in the command line of this run; None if no command line defines it.
+
+        Args:
+            without: fields of the embedding to leave out.
+        """
+        if not self.is_network:
+            told = ((described, getattr(self.recipe, field)) for field, described in options(type(self.recipe)).items())
+            words = [word for described, value in told if value not in (None, False) for word in described.words(value)]
+            flag = "--solver" if self.is_solver else "--model"
+            return [*self.data.arguments(), flag, self.model.name, *words, "--seed", str(self.seed)]
+        name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
+        try:
+            values, table = stored(name, self.row)
+            plain = EmbeddingConfig.choose(stored_embedding(table, name), model.name)
+            named = ("features", "primes", "precision") if self.data.space is not None else ("features",)
+        except AdelicError:  # the recipe is not a packaged one, or its file is gone
+            return None
+        parts = [*self.data.arguments(), "--embedding", model.name]
+        own = options(EmbeddingConfig)
+        for field, value in model.options().items():
+            if field not in without and (field in named or value != getattr(plain, field)):
+                parts += own[field].words(value)
+        parts += ["--recipe", name, "--epochs", str(recipe.epochs)]
+        for field, words in changed_words(vars(recipe), values).items():
+            if field != "epochs":
+                parts += words
+        return [*parts, "--seed", str(self.seed)]
+
+    def _search_arguments(self) -> list[str]:
+        """Return the words behind `adelic reproduce`."""
+        parts = [self.row, "--models", self.model.name]
+        for name, described in options(RandomSearch).items():
+            value = getattr(self.recipe, name)
+            if name == "trials":
+                # without the task and its size, which the row names
+                parts += [*described.words(value), *self.data.arguments()[3:]]
+            elif value != described.default:
+                parts += described.words(value)
+        return [*parts, "--seeds", str(self.seed)]
+
+
+def _digest(table: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def check_same(experiment: Experiment, path: Path) -> None:
+    """Raise `RunFolderError` unless a config.toml holds this experiment."""
+    for key, (theirs, ours) in _differences(experiment, path).items():
+        if key == "data.sha256" and isinstance(experiment.data, TableData):
+            raise RunFolderError(
+                f"{experiment.data.path} has changed since the run in {path.parent} began; use another --run-dir, or "
+                "--restart to begin anew"
+            )
+        raise RunFolderError(
+            f"{path.parent} holds a run of another configuration: {key} is {theirs!r} there and {ours!r} here; use "
+            "another --run-dir, or --restart to begin anew"
+        )
+
+
+def is_extension(experiment: Experiment, path: Path) -> bool:
+    """Return whether a config.toml holds this experiment with fewer epochs, from which it can go on.
+
+    If it holds it with fewer epochs, and cannot go on from there, it is a RunFolderError.
+    """
+    shorter, longer = _differences(experiment, path).get("recipe.epochs", (0, 0))
+    if not (type(shorter) is type(longer) is int and 0 < shorter < longer) or len(_differences(experiment, path)) > 1:
+        return False
+    if experiment.needs_all_epochs:
+        raise RunFolderError(
+            f"{path.parent} holds this run with {shorter} epoch{'s' * (shorter > 1)}, from where it cannot go on to "
+            f"{longer}: {experiment.needs_all_epochs}; use another --run-dir, or --restart to begin anew"
+        )
+    return True
+
+
+def _differences(experiment: Experiment, path: Path) -> dict[str, tuple[Any, Any]]:
+    """Return where a config.toml and an experiment differ: theirs and ours by key."""
+    try:
+        found = parse_toml(read_bytes(path) or b"")
+    except DamagedTextError as error:
+        raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
+    theirs, ours = dict(flatten(with_todays_names(found))), dict(flatten(experiment.as_dict()))
+    pairs = {key: (theirs.get(key), ours.get(key)) for key in ours | theirs}
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield ("data.task", value) for nested tables.
+
+    >>> list(flatten({"seed": 0, "data": {"task": "schubert", "n": 4}}))
+    [('seed', 0), ('data.task', 'schubert'), ('data.n', 4)]
+    """
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -1,0 +1,1 @@
+"""Models beside networks: scikit-learn's, and solvers of questions with exact answers."""

@@ -1,0 +1,260 @@
+"""AOE in, AOE out, with a context: at every place arithmetic; one place's digits, or sizes, choose which."""
+
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
+from adelic.numbers import AdeleSpace
+from adelic_lab.models.solvers.base import CheckedSolver, Schedule, Solver, descend, learned
+from adelic_lab.models.solvers.placewise import decoded, mean_size, space_for
+
+_DEEPEST = 2**18
+"""Most balls of the deepest level."""
+_OPERATIONS, _HIDDEN, _WIDTH = 16, 64, 64
+_BATCH, _WARM_UP = 256, 100
+_BALLS_RATE, _BALLS_START = 0.1, 1e-4
+_HARD, _SCOUTED, _KEPT = 128, 1024, 2048
+"""Rows of a batch that are among the hardest; rows a step whose loss is looked at; hardest rows that are kept."""
+_SCOUTS = 2
+"""Places, the largest primes, that say how hard a row is."""
+_UNTOLD = 0.05
+"""Share of the steps before rows are chosen: nothing says then what is hard."""
+_SMALLEST = 7
+"""Greatest prime whose digits help to choose an operation, where sizes do."""
+_CHUNK, _READ = 2_000, 100_000
+"""Rows at once, when they are answered and when they are read."""
+
+
+class ContextNetwork(nn.Module):
+    """A `ContextPlacewise` with the context that it asks, and the loss of its digits.
+
+    Shape: what the context sees of the operands, (n, arity), digits (n, arity, n_primes) -> logits
+    (n, n_primes, max_prime).
+
+    Args:
+        space: the primes.
+        arity: operands a row.
+        context: a `BallContext`, which sees residues, or a `SizeContext`, which sees real values and some digits.
+    """
+
+    def __init__(self, space: AdeleSpace, arity: int, context: BallContext | SizeContext) -> None:
+        super().__init__()
+        self.context = context
+        self.body = ContextPlacewise(space, n_operands=arity, n_operations=_OPERATIONS, hidden=_HIDDEN, width=_WIDTH)
+        self.digit_loss = AdelicLoss(space, real_weight=0.0)
+
+    def forward(self, seen: torch.Tensor, digits: torch.Tensor, places: list[int] | None = None) -> torch.Tensor:
+        """Return the logits, of some places alone if these are given."""
+        digits = digits.long()
+        if isinstance(self.context, SizeContext):
+            choice = self.context(seen, digits[..., : len(self.context.primes)])
+        else:
+            choice = self.context(seen)
+        logits: torch.Tensor = self.body(digits, choice, places)
+        return logits
+
+    def loss(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Return the mean cross-entropy of digits (n, n_primes)."""
+        prediction = AdelicPrediction(logits[:, 0, 0], logits[:, :, None])
+        value: torch.Tensor = self.digit_loss(prediction, (logits[:, 0, 0], targets[..., None]))
+        return value
+
+
+class ContextSolver(CheckedSolver):
+    """First digits at many primes, at each a network of its own, and the digits at 2 say which operation it does.
+
+    Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
+    finds: a rare operation is learned as fast as others, since its rows come again and again until they are right. The
+    other half are as they are drawn.
+
+    Attributes:
+        prime: whose digits choose; a subclass may have another.
+    """
+
+    prime: ClassVar[int] = 2
+    learning_rate: float = 2e-2
+    _network: ContextNetwork | None = None
+
+    @classmethod
+    def obstacle(cls, problem: SampledTask) -> str | None:
+        """Return None for one or two integers."""
+        if problem.arity > 2:
+            return "a context is made of one or two operands"
+        return None if problem.operands_are_integers else "a context is made of integers"
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Learn from examples."""
+        self._space = space_for(problem)
+        with course.initialisation():
+            self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
+        inputs, targets = self._inputs(operands), _targets(self._space, answers)
+        _train(self._network, *inputs, targets, course)
+
+    def _context(self, operands: Operands) -> BallContext | SizeContext:
+        """Return an untrained context for such operands."""
+        depth = _depth(self.prime, len(operands))
+        self._modulus = self.prime**depth
+        return BallContext(depth, prime=self.prime, n_operands=operands.shape[1], n_operations=_OPERATIONS)
+
+    def _seen(self, operands: Operands) -> npt.NDArray[Any]:
+        """Return what the context sees of operands beside their digits, of the same shape."""
+        return np.asarray(operands % self._modulus).astype(np.int64)
+
+    def _inputs(self, operands: Operands) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return what the context sees of operands, and their digits."""
+        digits = self._space.encode(operands).digits[..., 0].astype(np.int16)
+        return torch.from_numpy(self._seen(operands)), torch.from_numpy(digits)
+
+    @torch.no_grad()
+    def answer(self, operands: Operands) -> Answers:
+        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
+        network, found = learned(self._network), [np.empty(0, dtype=object)]
+        for first in range(0, len(operands), _CHUNK):
+            logits = network(*self._inputs(operands[first : first + _CHUNK]))
+            found.append(decoded(self._space, logits[:, :, None], self._problem))
+        return np.concatenate(found)
+
+
+class HybridSolver(ContextSolver):
+    """The same, where the operands' real values, and their digits at the smallest places, choose the operation.
+
+    For answers that need size and residues: the greater of two numbers, a rounded number, a sum up to a bound.
+    """
+
+    def _context(self, operands: Operands) -> SizeContext:
+        """Return an untrained context for such operands."""
+        self._unit = mean_size(operands)
+        smallest = [p for p in self._space.primes if p <= _SMALLEST]
+        return SizeContext(smallest, n_operands=operands.shape[1], n_operations=_OPERATIONS)
+
+    def _seen(self, operands: Operands) -> npt.NDArray[Any]:
+        return np.asarray(operands / self._unit).astype(np.float32)
+
+
+def _train(
+    network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, course: Schedule
+) -> None:
+    """Train on the examples, half of each batch from the hardest."""
+    generator, n_rows = course.sampler(), len(seen)
+    # Of a quarter of the examples at most: the hardest of few would else be any.
+    epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
+    dense, others = list(network.body.parameters()), []
+    if isinstance(network.context, BallContext):
+        # Their gradients are sparse, which AdamW refuses; Adagrad takes them, with a rate of its own for each ball.
+        balls = network.context.parameters()
+        others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
+    else:
+        dense.extend(network.context.parameters())
+    optimizer = torch.optim.AdamW(dense, lr=course.peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
+    scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
+
+    def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        # `UNKNOWN_DIGIT` is what cross_entropy leaves out: an unknown digit makes no row hard.
+        wanted = targets[rows][:, scouts].long()
+        of_places = functional.cross_entropy(logits.detach().transpose(1, 2), wanted, reduction="none")
+        return of_places.sum(dim=1)
+
+    def loss(step: int) -> torch.Tensor:
+        if step < _UNTOLD * course.steps:
+            batch = epochs.draw(_BATCH)
+            return network.loss(network(seen[batch], digits[batch]), targets[batch])
+        scouted = epochs.draw(_SCOUTED)
+        with torch.no_grad():
+            hard.look(scouted, losses(network(seen[scouted], digits[scouted], scouts), scouted))
+        chosen = hard.draw(_HARD)
+        batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
+        logits = network(seen[batch], digits[batch])
+        # Rows that are no longer hard make room.
+        hard.look(batch, losses(logits[:, scouts], batch))
+        return network.loss(logits, targets[batch])
+
+    # Said aloud that it is off, else torch warns that it is.
+    with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
+        descend(loss, optimizer, course, warm_up=_WARM_UP, others=others, parts=[generator, epochs, hard])
+
+
+def _depth(prime: int, examples: int) -> int:
+    """Return how many digits of the context place are read: deeper balls would have less than one example each.
+
+    >>> _depth(2, 2000), _depth(2, 10**7), _depth(5, 10**7)
+    (11, 18, 7)
+    """
+    most = min(_DEEPEST, prime * examples)
+    return max(depth for depth in range(1, _DEEPEST.bit_length()) if depth == 1 or prime**depth <= most)
+
+
+class _Hardest:
+    """The rows with the greatest losses, as these were when they were last looked at.
+
+    Attributes:
+        rows: int64 (at most the size,), all different.
+    """
+
+    def __init__(self, n_rows: int, size: int, generator: torch.Generator) -> None:
+        self._size, self._generator = size, generator
+        self._losses = torch.zeros(n_rows)
+        self.rows = torch.empty(0, dtype=torch.int64)
+
+    def look(self, rows: torch.Tensor, losses: torch.Tensor) -> None:
+        """Note the losses of rows, and keep the hardest of these and those that are here."""
+        self._losses[rows] = losses
+        candidates = torch.unique(torch.cat([self.rows, rows]))
+        self.rows = candidates[self._losses[candidates].topk(min(self._size, len(candidates))).indices]
+
+    def draw(self, count: int) -> torch.Tensor:
+        """Return some of the rows, all different, int64 (at most count,)."""
+        return self.rows[torch.randperm(len(self.rows), generator=self._generator)[:count]]
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the losses and the rows."""
+        return {"losses": self._losses, "rows": self.rows}
+
+    def restore(self, found: dict[str, torch.Tensor]) -> None:
+        """Take what `state` has told."""
+        self._losses.copy_(found["losses"])
+        self.rows = found["rows"]
+
+
+class _Epochs:
+    """Rows in random order, each once before any comes again."""
+
+    def __init__(self, n_rows: int, generator: torch.Generator) -> None:
+        self._n_rows, self._generator = n_rows, generator
+        self._left = torch.empty(0, dtype=torch.int64)
+
+    def draw(self, count: int) -> torch.Tensor:
+        """Return the next rows, int64 (count,)."""
+        while len(self._left) < count:
+            self._left = torch.cat([self._left, torch.randperm(self._n_rows, generator=self._generator)])
+        drawn, self._left = self._left[:count], self._left[count:]
+        return drawn
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the rows that are left before all come again."""
+        return {"left": self._left}
+
+    def restore(self, found: dict[str, torch.Tensor]) -> None:
+        """Take what `state` has told."""
+        self._left = found["left"]
+
+
+def _targets(space: AdeleSpace, answers: Answers) -> torch.Tensor:
+    """Return the first digits of answers, int16 (n, n_primes), `UNKNOWN_DIGIT` where there is none."""
+    found = torch.empty(len(answers), space.n_primes, dtype=torch.int16)
+    for first in range(0, len(answers), _READ):
+        part = answers[first : first + _READ]
+        if all(type(answer) is int for answer in part.tolist()):
+            with suppress(OverflowError):
+                part = part.astype(np.int64)  # a tenth of the time that objects take
+        found[first : first + _READ] = adelic_targets(space, part)[1][..., 0]
+    return found
+
+
+SOLVERS: dict[str, type[Solver]] = {"adelic-context": ContextSolver, "adelic-hybrid": HybridSolver}

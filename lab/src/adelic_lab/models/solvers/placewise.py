@@ -1,0 +1,412 @@
+"""AOE in, AOE out: a small network a place, which keeps the places apart."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
+from adelic.nn.heads.adelic import adelic_targets
+from adelic.nn.placewise import N_CHARACTERS, stack_places
+from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic.numbers.primes import is_prime
+from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, descend, learned, seeded
+from adelic_lab.train.sampler import stream_seed
+
+MENDED = 10**6
+"""Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
+REMEMBERED = 10**20
+"""That of solvers that remember pairs of digits: a place more costs them little, and makes up for pairs not seen."""
+_FEATURES = ("characters", "one-hot-digits")
+HIDDEN = 32
+"""Products a place."""
+BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
+"""Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
+HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+_WRONG, _BY_CHANCE = 0.2, 1000
+_CERTAIN = 0.5  # confidence beyond which an answer is not in doubt
+_DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
+
+Tensors = tuple[torch.Tensor, ...]
+RowsLoss = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
+
+
+def space_for(problem: SampledTask, precision: int = 1, *, mended: int = MENDED) -> AdeleSpace:
+    """Return a space of the least primes that divide no denominator and hold the answers with redundancy.
+
+    For an inverse modulo a product of small primes, the space has these primes, which determine the answer.
+
+    Wrong digits at any places with a product up to `mended` are mended.
+
+    >>> from adelic.data import drawn_task
+    >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
+    (61, (3, 5, 7, 11, 13, 17, 19, 23, 29))
+    """
+    if problem.modulus is not None:
+        factors = tuple(p for p in range(2, 100) if is_prime(p) and problem.modulus % p == 0)
+        if math.prod(factors) == problem.modulus:
+            return AdeleSpace(primes=factors, precision=1)
+    # Numbers n/m and n'/m' that agree at places with the product P are equal if P > |n·m' − n'·m|; and where wrong
+    # places with a product up to e are mended, two numbers near one word agree at all but e² of the whole product.
+    needed = 2 * problem.max_numerator * problem.max_denominator * mended**2
+    candidates = _primes_above(problem.max_operand_denominator)
+    primes: list[int] = []
+    while math.prod(primes) ** precision <= needed:
+        primes.append(next(candidates))
+    return AdeleSpace(primes=tuple(primes), precision=precision)
+
+
+class PlacewiseNetwork(nn.Module):
+    """One small network a place, which reads the operands one after the other.
+
+    One operand goes through a perceptron; so do two together. A longer row is folded from the left: what a place has so
+    far goes in again like an operand, as the mean of its possible digits' features. So rows of any length are read with
+    the same weights.
+
+    Shape: real values (n, arity), digits (n, arity, n_primes, precision) and lengths (n,), how many operands a row has
+    (the rest is padding) -> `AdelicPrediction` of n numbers.
+
+    Args:
+        embedding: the features of the places.
+        arity: operands a row; at most two if the space has more than one digit a prime.
+        answer_scale: unit of the answers' real values.
+    """
+
+    digit_features: torch.Tensor
+
+    def __init__(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> None:
+        super().__init__()
+        self.embedding, space = embedding, embedding.space
+        places, width = self.embedding.n_places, self.embedding.width
+        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, HIDDEN, N_CHARACTERS * space.max_precision)
+        self.head = AdelicHead(space, N_CHARACTERS * space.max_precision, real_scale=answer_scale)
+        self.loss = AdelicLoss(space, real_scale=answer_scale)
+        every_digit = self.embedding(space.encode(range(max(space.primes))))  # row r: r at every place
+        self.register_buffer("digit_features", every_digit.transpose(0, 1), persistent=False)
+
+    def forward(self, real: torch.Tensor, digits: torch.Tensor, lengths: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction."""
+        state, *others = self.embedding((real, digits)).unbind(dim=1)
+        if not others:
+            return self._step(state)
+        prediction = self._step(torch.cat([state, others[0]], dim=-1))
+        for i, operand in enumerate(others[1:], start=2):
+            following = self._step(torch.cat([self._mean_features(prediction), operand], dim=-1))
+            is_over = lengths <= i
+            prediction = AdelicPrediction(
+                torch.where(is_over, prediction.real, following.real),
+                torch.where(is_over[:, None, None, None], prediction.logits, following.logits),
+            )
+        return prediction
+
+    def _step(self, features: torch.Tensor) -> AdelicPrediction:
+        prediction: AdelicPrediction = self.head(self.perceptron(features))
+        return prediction
+
+    def _mean_features(self, prediction: AdelicPrediction) -> torch.Tensor:
+        """Return the places' mean features over the digits that they may have, (n, n_places, width)."""
+        probabilities = prediction.logits[:, :, 0].softmax(dim=-1)
+        places = torch.einsum("njc,jcf->njf", probabilities, self.digit_features[1:])
+        real = self.digit_features[0, :1].expand(len(places), -1, -1)  # the real place starts anew from 0
+        return torch.cat([real, places], dim=1)
+
+
+class PlacewiseSolver(CheckedSolver):
+    """First digits at many primes, and at each a network of its own.
+
+    Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
+    """
+
+    precision: ClassVar[int] = 1
+    features: ClassVar[tuple[str, ...]] = _FEATURES
+    mended: ClassVar[int] = MENDED
+    rows_at_once: ClassVar[int] = 5_000
+    learning_rate: float = LEARNING_RATE
+    is_cautious: ClassVar[bool] = False
+    least_examples = 2  # one is held out
+    _network: PlacewiseNetwork | None = None
+
+    @classmethod
+    def obstacle(cls, problem: SampledTask) -> str | None:
+        """Return None, but for sequences and several digits a prime: carries of a fold are not worked out."""
+        if problem.arity > 2 and cls.precision > 1:
+            return "folding is done with first digits"
+        return None
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Learn from examples, of which some are held out."""
+        self._problem, self._usual = problem, largest(answers)
+        self._space = self._space_for(problem)
+        trimmed, lengths = without_padding(operands, problem)
+        inputs = (*encoded(self._space, trimmed), lengths)
+        targets = adelic_targets(self._space, answers)
+        order = torch.from_numpy(np.random.default_rng(course.seed).permutation(len(operands)))
+        held_out, rest = order.tensor_split([max(1, round(HELD_OUT * len(order)))])
+        trials = {}
+        for features in self.features if len(self.features) > 1 else ():
+            network = self._built(features, trimmed, answers, course.seed)
+            pilot = replace(course, steps=max(1, round(_PILOT * course.steps)), progress=None)
+            _train(network, self._loss(network, inputs, targets), rest, pilot)
+            with torch.no_grad():
+                prediction = network(*_rows(inputs, held_out))
+                trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
+        best = min(trials, key=trials.__getitem__) if trials else self.features[0]
+        # Anew from the same first weights: the trial saw only a part of the examples, and its rate has fallen to 0.
+        self._network = self._built(best, trimmed, answers, course.seed)
+        loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
+        _train(self._network, loss, lessons, course)
+
+    def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return which of the examples, of these lengths, the network is trained on."""
+        return rows
+
+    def _space_for(self, problem: SampledTask) -> AdeleSpace:
+        return space_for(problem, self.precision, mended=self.mended)
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of some rows of the examples, which may also draw from a generator."""
+        return lambda rows, generator: network.loss(network(*_rows(inputs, rows)), _rows(targets, rows))
+
+    def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
+        """Return an untrained network; the units of its real places are fitted to the examples."""
+        with seeded(seed):
+            embedding = self._embedding(features, mean_size(operands), seed)
+            return self._around(embedding, operands.shape[1], answer_scale=mean_size(answers))
+
+    def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
+        return PlacewiseNetwork(embedding, arity, answer_scale=answer_scale)
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        return PlaceEmbedding(self._space, features, real_scale=real_scale)
+
+    @torch.no_grad()
+    def answer(self, operands: Operands) -> Answers:
+        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
+        network, problem = learned(self._network), self._problem
+        usual = None if self.is_cautious else self._usual
+        found = [np.empty(0, dtype=object)]
+        for first in range(0, len(operands), self.rows_at_once):
+            part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
+            logits = network(*encoded(self._space, part), lengths).logits
+            found.append(decoded(self._space, logits, problem, usual=usual, is_cautious=self.is_cautious))
+        return np.concatenate(found)
+
+
+class BothOrdersSolver(BothOrders, PlacewiseSolver):
+    """The place-wise solver, trained on the examples in both orders, of problems whose operands may be exchanged."""
+
+
+class OneHotSolver(PlacewiseSolver):
+    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups.
+
+    Of a pair of digits that it has not seen at a place it can know nothing. Trained on the examples alone it yet says a
+    digit there, with confidence and nearly always a wrong one, which costs the decoding twice what an erased place
+    does. So it is also trained on random digits, towards no opinion (all digits equally likely) at the places where
+    their pair is in no example: the more pairs were seen, the less of that there is. And as the table of residues,
+    which knows what it has not seen, it has more places. Characters are left without: they tell what a pair that was
+    not seen should be, and no opinion there would unlearn it.
+    """
+
+    features = ("one-hot-digits",)
+    mended = REMEMBERED
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of examples, and of random digits towards no opinion where they were not seen together."""
+        of_examples, (real, digits, lengths) = super()._loss(network, inputs, targets), inputs
+        arity = digits.shape[1]
+        if arity > 2:  # what a fold reads are not digits of examples
+            return of_examples
+        places, primes = torch.arange(self._space.n_primes), torch.tensor(self._space.primes)
+        # The digits of a row at p, as one number in base p.
+        powers = primes ** torch.arange(arity)[:, None]
+        is_seen = torch.zeros(len(primes), max(self._space.primes) ** arity, dtype=torch.bool)
+        is_seen[places, (digits[..., 0].long() * powers).sum(dim=1)] = True
+
+        def loss(rows: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            drawn = (torch.rand(len(rows), arity, len(primes), generator=generator) * primes).long()
+            logits = network(real[rows], drawn[..., None], lengths[rows]).logits[:, :, 0]
+            # The cross-entropy with p equally likely digits, −Σ log q / p; from digit p on the logits are −∞.
+            surprise = -logits.log_softmax(dim=-1).where(logits.isfinite(), 0.0).sum(dim=-1) / primes
+            is_new = ~is_seen[places, (drawn * powers).sum(dim=1)]
+            value: torch.Tensor = of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
+            return value
+
+        return loss
+
+
+class PermutedEmbedding(PlaceEmbedding):
+    """The features of places whose digits have other labels: at each prime a digit has the features of another one.
+
+    One-hot digits hardly change: only their columns are in another order. Characters are those of other digits, and
+    hardly anything of a group's law is left in them.
+
+    Args:
+        space, features, real_scale: as for `PlaceEmbedding`.
+        rng: draws a permutation of the digits for each prime.
+
+    >>> embedding = PermutedEmbedding(AdeleSpace((2, 5), 1), "digits", rng=np.random.default_rng(0))
+    >>> embedding(embedding.space.encode(range(5)))[:, 2, 0]  # at 5
+    tensor([0.4000, 0.8000, 0.6000, 0.0000, 0.2000])
+    """
+
+    labels: torch.Tensor
+
+    def __init__(self, space: AdeleSpace, features: str, *, rng: np.random.Generator, real_scale: float = 1.0) -> None:
+        super().__init__(space, features, real_scale=real_scale)
+        labels = stack_places([torch.from_numpy(rng.permutation(p)) for p in space.primes])
+        self.register_buffer("labels", labels, persistent=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what `PlaceEmbedding` does, and the labels."""
+        return super().fingerprint() | {"labels": self.labels.tolist()}
+
+    def _digit_features(self, digits: torch.Tensor) -> torch.Tensor:
+        return super()._digit_features(self.labels[torch.arange(len(self.labels))[:, None], digits])
+
+
+class PermutedSolver(PlacewiseSolver):
+    """The place-wise solver with characters of permuted digits: what is left where they do not give the rule away.
+
+    What the operands' digits are called is drawn from the seed; the answer's keep their names.
+    """
+
+    features = ("characters",)
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        rng = np.random.default_rng(stream_seed(seed, "labels"))
+        return PermutedEmbedding(self._space, features, rng=rng, real_scale=real_scale)
+
+
+class ThreeDigitsSolver(PlacewiseSolver):
+    """The place-wise solver with three digits a prime, at fewer primes."""
+
+    precision = 3
+
+
+def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course: Schedule) -> None:
+    """Train on some rows of the examples, drawn with replacement."""
+    generator = course.sampler()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=course.peak, weight_decay=WEIGHT_DECAY, fused=True)
+
+    def of_batch(step: int) -> torch.Tensor:
+        return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
+
+    descend(of_batch, optimizer, course, warm_up=WARM_UP, parts=[generator])
+
+
+def decoded(
+    space: AdeleSpace,
+    logits: torch.Tensor,
+    problem: SampledTask,
+    *,
+    usual: tuple[int, int] | None = None,
+    is_cautious: bool = False,
+) -> Answers:
+    """Return the problem's answers from logits of their digits, None where these are not near a codeword.
+
+    Args:
+        space: of the digits.
+        logits: (n, n_primes, precision, max_prime), −inf from p on.
+        problem: bounds the answers.
+        usual: how large numerators and denominators of examples are, as of `largest`: an answer that is in doubt among
+            all that the problem has is one of these sizes, where that is in less doubt. Residues have no size.
+        is_cautious: leave out answers that `could_be_chance`, too.
+    """
+    if math.prod(space.primes) == problem.modulus:
+        return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
+    code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
+    log_probabilities = logits.float().log_softmax(dim=-1).numpy()
+    found = code.decode_soft(log_probabilities)
+    doubt = np.flatnonzero(found.confidence <= _CERTAIN)
+    if usual is not None and problem.modulus is None and len(doubt):
+        likely = RedundantResidueCode(space, *usual).decode_soft(log_probabilities[doubt])
+        is_better = likely.confidence > found.confidence[doubt]
+        found.values[doubt[is_better]] = likely.values[is_better]
+    if is_cautious:
+        found.values[could_be_chance(code, found.errors)] = None
+    return found.values
+
+
+def largest(answers: Answers) -> tuple[int, int]:
+    """Return the greatest numerator (absolute) and the greatest denominator of numbers, each at least 1."""
+    numbers = answers.tolist()
+    return max((abs(x.numerator) for x in numbers), default=0) or 1, max((x.denominator for x in numbers), default=1)
+
+
+def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which decoded numbers may be near their word by chance, since too many places were mended, bool (n,).
+
+    Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
+    over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
+    holds a number is told: at most one in a thousand of all words gets one.
+
+    The code is of first digits, and errors are (n, n_primes).
+
+    >>> code = RedundantResidueCode(AdeleSpace(primes=(101, 103, 107, 109, 113), precision=1), max_numerator=100)
+    >>> could_be_chance(code, np.arange(5) < np.array([[0], [1], [2], [3]]))
+    array([False, False,  True,  True])
+    """
+    primes = np.array(code.space.primes, dtype=np.float64)
+    of_digits = np.where(errors, np.log(_WRONG / (primes - 1)), math.log(1 - _WRONG)).sum(axis=1)
+    numbers = math.log(2 * code.max_numerator + 1) + math.log(code.max_denominator)
+    is_told: npt.NDArray[np.bool_] = of_digits >= math.log(_BY_CHANCE) + numbers - np.log(primes).sum()
+    return ~is_told
+
+
+def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:
+    """Return the numbers modulo the product of different primes with these remainders (*, n_primes).
+
+    There is one for any remainders, by the Chinese remainder theorem, so that there is none to mend.
+
+    >>> with_remainders((3, 5), np.array([[1, 2], [2, 0]]))
+    array([7, 5], dtype=object)
+    """
+    product = math.prod(primes)
+    # Each is 1 modulo its own prime, and 0 modulo all others.
+    idempotents = [product // p * pow(product // p, -1, p) for p in primes]
+    return np.asarray(remainders.astype(object) @ np.array(idempotents, dtype=object) % product)
+
+
+def encoded(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the real values and the digits of numbers."""
+    adeles = space.encode(numbers)
+    return torch.tensor(adeles.real), torch.tensor(adeles.digits)
+
+
+def _rows(tensors: tuple[torch.Tensor, ...], rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor[rows] for tensor in tensors)
+
+
+def without_padding(operands: Operands, problem: SampledTask) -> tuple[Operands, torch.Tensor]:
+    """Return rows without the columns that are padding in all of them, and the rows' numbers of operands, 2 or more."""
+    if problem.neutral is None:
+        return operands, torch.full((len(operands),), problem.arity)
+    is_used = operands != problem.neutral
+    lengths = np.maximum(2, problem.arity - is_used[:, ::-1].argmax(axis=1))  # a row of padding alone: argmax is 0
+    lengths = np.where(is_used.any(axis=1), lengths, 2)
+    return operands[:, : lengths.max(initial=2)], torch.from_numpy(lengths)
+
+
+def mean_size(numbers: Any) -> float:
+    """Return the unit of the real place: the mean size of the numbers, at least 1."""
+    return max(1.0, float(np.abs(numbers.astype(np.float64)).mean()))
+
+
+def _primes_above(n: int) -> Iterator[int]:
+    return (p for p in itertools.count(n + 1) if is_prime(p))
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    "adelic-placewise": PlacewiseSolver,
+    "adelic-placewise-both-orders": BothOrdersSolver,
+    "adelic-one-hot": OneHotSolver,
+    "adelic-3-digits": ThreeDigitsSolver,
+    "adelic-permuted": PermutedSolver,
+}

@@ -1,0 +1,213 @@
+"""Solvers without a network: what is remembered, and what a line fits. A network is worth what it has above them.
+
+A table of the residues that were seen is AOE's memory: it shows how much of a place-wise network's figure is the
+Chinese remainder theorem alone. Least squares on the real values is all that sums and products of numbers need.
+"""
+
+import math
+from itertools import combinations_with_replacement
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
+from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, learned
+from adelic_lab.models.solvers.placewise import REMEMBERED, largest, space_for, with_remainders, without_padding
+from adelic_lab.models.solvers.program import calls
+
+_MAX_OPERANDS = 2
+_DEGREE = 2
+
+
+class ResidueTable(CheckedSolver):
+    """What was seen at each place: from the operands' first digits to the answer's, and nothing for pairs not seen.
+
+    The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
+    erased, and the answer is decoded from the others, if they are enough: to any answer that the task has, or else to
+    one that is not larger than those of the examples. Where examples contradict each other, the most frequent digit
+    stands.
+
+    >>> from adelic.data import drawn_task
+    >>> addition, table = drawn_task("addition"), ResidueTable()
+    >>> table.fit(addition, *addition.sample(3000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> table.answer(np.array([[123456, 654321]])).tolist(), table.n_parameters
+    ([Fraction(777777, 1)], 0)
+    """
+
+    _tables: list[npt.NDArray[np.int64]] | None = None
+
+    @classmethod
+    def obstacle(cls, problem: SampledTask) -> str | None:
+        """Return None for one operand or two: of more, hardly any row of digits is seen twice."""
+        if problem.operators:
+            return "operation-tables has expressions"
+        return None if problem.arity <= _MAX_OPERANDS else f"the table is of {_MAX_OPERANDS} operands at most"
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Remember the examples; seed and steps are not used."""
+        self.space = space_for(problem, mended=REMEMBERED)
+        self._usual = largest(answers)
+        places = self._keys(self._digits(operands))
+        digits = self._digits(answers)
+        self._tables = []
+        for j, p in enumerate(self.space.primes):
+            counts = np.zeros(((p + 1) ** operands.shape[1], p), dtype=np.int64)
+            seen = digits[:, j] != UNKNOWN_DIGIT
+            # Not counts[…] += 1, which counts a pair once however often it occurs.
+            np.add.at(counts, (places[seen, j], digits[seen, j]), 1)
+            self._tables.append(np.where(counts.any(axis=1), counts.argmax(axis=1), UNKNOWN_DIGIT))
+
+    def _digits(self, numbers: Operands) -> npt.NDArray[np.int64]:
+        """Return the first digits of numbers (*,), int64 (*, n_primes), `UNKNOWN_DIGIT` where there is none."""
+        digits: npt.NDArray[np.int64] = adelic_targets(self.space, numbers)[1][..., 0].numpy()
+        return digits
+
+    def _keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the row of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
+        primes = np.array(self.space.primes)
+        # An unknown digit counts as one more digit, p, so that keys are numbers in base p + 1.
+        digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)
+        return np.asarray(sum(digits[:, i] * (primes + 1) ** i for i in range(digits.shape[1])))
+
+    def look_up(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the answers' digits (n, n_primes) for operands' (n, arity, n_primes), `UNKNOWN_DIGIT` if not seen."""
+        keys = self._keys(digits)
+        return np.stack([table[keys[:, j]] for j, table in enumerate(learned(self._tables))], axis=-1)
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the numbers, None where too few places were seen."""
+        learned(self._tables)  # else there is no space either
+        digits, problem = self.look_up(self._digits(operands)), self._problem
+        answers = _decoded(self.space, digits, problem)
+        left = np.array([answer is None for answer in answers.tolist()], dtype=np.bool_)
+        if problem.modulus is None and left.any():
+            answers[left] = _decoded_up_to(self.space, digits[left], *self._usual)
+        return answers
+
+
+class ResidueTableBothOrders(BothOrders, ResidueTable):
+    """A `ResidueTable` of the examples in both orders, of problems whose operands may be exchanged."""
+
+
+def _decoded(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: SampledTask) -> Answers:
+    """Return the problem's answers from their digits (n, n_primes), None where too few are known."""
+    if math.prod(space.primes) == problem.modulus:  # there are no more places than are needed
+        answers = with_remainders(space.primes, digits)
+        answers[(digits == UNKNOWN_DIGIT).any(axis=-1)] = None
+        return answers
+    return _decoded_up_to(space, digits, problem.max_numerator, problem.max_denominator)
+
+
+def _decoded_up_to(
+    space: AdeleSpace, digits: npt.NDArray[np.int64], max_numerator: int, max_denominator: int
+) -> Answers:
+    """Return the numbers within bounds that have these digits (n, n_primes), None where too few are known."""
+    seen = digits != UNKNOWN_DIGIT
+    code = RedundantResidueCode(space, max_numerator, max_denominator)
+    return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
+
+
+class OperationTables(CheckedSolver):
+    """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
+
+    Where a pair of digits was not seen the place is erased, and stays so up to the answer.
+
+    >>> from adelic.data import drawn_task
+    >>> expression, tables = drawn_task("expression"), OperationTables()
+    >>> tables.fit(expression, *expression.sample(30_000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> tables.answer(np.array([[12, 34, -1, 56, -3]])).tolist(), tables.n_parameters
+    ([Fraction(2576, 1)], 0)
+    """
+
+    _tables: list[ResidueTable] | None = None
+
+    @classmethod
+    def obstacle(cls, problem: SampledTask) -> str | None:
+        """Return None for expressions."""
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Remember the examples with one operator; seed and steps are not used."""
+        self._tables = []
+        is_one = (operands != 0).sum(axis=1) == 3
+        pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
+        for k in range(1, problem.operators + 1):
+            rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
+            table.learn(problem, pairs[rows], answers[rows], course)
+            self._tables.append(table)
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the numbers, None where too few places were seen."""
+        tables = learned(self._tables)
+        operands, _ = without_padding(operands, self._problem)
+        space, rows = tables[0].space, np.arange(len(operands))
+        values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
+        answers = values[:, 0].copy()
+        for column, left, right in calls(torch.from_numpy(operands), len(tables)):
+            for k, table in enumerate(tables, start=1):
+                mine = rows[operands[:, column] == -k]
+                one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
+                values[mine, column] = answers[mine] = table.look_up(np.stack([one, other], axis=1))
+        return _decoded(space, answers, self._problem)
+
+
+class LeastSquares(CheckedSolver):
+    """A polynomial of degree 2 in the operands' real values, by least squares, rounded to the nearest integer.
+
+    It is computed in float64: answers above 2^53 are beyond it.
+
+    >>> from adelic.data import drawn_task
+    >>> subtraction, line = drawn_task("subtraction"), LeastSquares()
+    >>> line.fit(subtraction, *subtraction.sample(100, np.random.default_rng(0)), seed=0, steps=0)
+    >>> line.answer(np.array([[5, 123456]])).tolist(), line.n_parameters
+    ([-123451], 6)
+    """
+
+    _weights: npt.NDArray[np.float64] | None = None
+
+    @classmethod
+    def obstacle(cls, problem: SampledTask) -> str | None:
+        """Return why answers cannot be rounded: they are fractions."""
+        return None if problem.answers_are_integers else "answers are rounded to integers"
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Fit the polynomial; seed and steps are not used."""
+        values: npt.NDArray[np.float64] = operands.astype(np.float64)
+        # Unscaled, the squares of large operands would push the constant below lstsq's cut-off, 2^(−52) · rows.
+        self._scale = np.abs(values).max(axis=0, initial=1.0)
+        found = np.linalg.lstsq(self._columns(values), answers.astype(np.float64), rcond=None)[0]
+        self._weights = np.asarray(found, dtype=np.float64)
+
+    def _columns(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the monomials of scaled operands, (n, monomials)."""
+        scaled = values / self._scale
+        return np.stack(
+            [
+                scaled[:, list(chosen)].prod(axis=1)
+                for degree in range(_DEGREE + 1)
+                for chosen in combinations_with_replacement(range(scaled.shape[1]), degree)
+            ],
+            axis=-1,
+        )
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the nearest integers."""
+        weights = learned(self._weights)  # else there is no scale either
+        values = np.rint(self._columns(operands.astype(np.float64)) @ weights)
+        return np.array([int(value) for value in values], dtype=object)
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of coefficients; 0 before `fit`."""
+        return 0 if self._weights is None else len(self._weights)
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    "residue-table": ResidueTable,
+    "residue-table-both-orders": ResidueTableBothOrders,
+    "operation-tables": OperationTables,
+    "least-squares": LeastSquares,
+}

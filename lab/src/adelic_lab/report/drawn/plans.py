@@ -1,0 +1,328 @@
+"""Plans: the runs of a benchmark of drawn tasks, as data in TOML; and running what is left of them."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from adelic.data import DrawnData, SampledTask, drawn_task
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.checks import check_count
+from adelic.storage.files import read_bytes
+from adelic.storage.options import check_table
+from adelic.storage.records import DamagedTextError, parse_toml
+from adelic_lab.config.embedding import EmbeddingConfig
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import SolverConfig, Steps
+from adelic_lab.config.recipes import TrainConfig, load_recipe
+from adelic_lab.models.solvers import solver_class
+from adelic_lab.report.files import finished
+from adelic_lab.results.result import Result
+from adelic_lab.runs.engines import Budget, OnRun, WorkersEngine
+from adelic_lab.runs.matrix import outstanding, run_matrix
+
+MOST_RUNS = 1_000_000
+PACKAGED = ("full", "quick")
+_OWN = "own"
+_KEYS = {"tasks", "label", "published", "seeds", "examples", "data"}
+_KEYS |= {"solvers", "steps", "solver_recipe", "embedding", "recipe"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one model on one task, which differ in the seed alone.
+
+    Attributes:
+        label: of the model, in words, or its name.
+        experiments: one a seed.
+        published: the figure that others have published for this task, in words; None where it stands at no run.
+        results: of those that were run, see `gather`.
+        obstacle: why the solver cannot express the task, so that there are no results; None where it can.
+
+    >>> series = read_plan("quick", "number-theory")[0]
+    >>> series.task, series.model, series.examples, series.label
+    ('gcd', 'adelic', 60000, 'local–global, valuations and units')
+    """
+
+    label: str
+    experiments: tuple[Experiment, ...]
+    published: str | None = None
+    results: tuple[Result, ...] = ()
+    obstacle: str | None = None
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task."""
+        return self.experiments[0].questions.task
+
+    @property
+    def heading(self) -> str:
+        """Return the name of the task, and what it asks for with its options: what tables call it."""
+        return f"`{self.task}`: {self.title}"
+
+    @property
+    def title(self) -> str:
+        """Return what the task asks for, with its options."""
+        return self.asked.title
+
+    @property
+    def asked(self) -> SampledTask:
+        """Return the task with its options."""
+        return self.experiments[0].questions.drawn
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options of the task that are not its defaults."""
+        return self.experiments[0].questions.task_options
+
+    @property
+    def model(self) -> str:
+        """Return the name of the solver, or of the embedding."""
+        return self.experiments[0].model.name
+
+    @property
+    def examples(self) -> int:
+        """Return how many questions are trained on."""
+        return self.experiments[0].questions.examples
+
+    def accuracies(self, split: str = "test") -> list[float]:
+        """Return the share of exact answers on a split, one a seed that was run."""
+        return [result.figures(split)["accuracy"] for result in self.results]
+
+    def at_most(self, examples: int) -> "Series":
+        """Return the series with this number of questions to train on, or fewer where it has fewer."""
+        fewer = (
+            replace(one, data=replace(one.questions, examples=min(examples, self.examples))) for one in self.experiments
+        )
+        return replace(self, experiments=tuple(fewer))
+
+    def seeds(self, wanted: Collection[int]) -> "Series":
+        """Return the series with some seeds, perhaps none."""
+        return replace(self, experiments=tuple(one for one in self.experiments if one.seed in wanted))
+
+
+def read_plan(source: str | Path, benchmark: str | None = None, *, own_solvers: Iterable[str] = ()) -> list[Series]:
+    """Return the series of a plan, each once, in the order of tables.
+
+    A plan's file lists parts, [[part]], and each part may list runs, `run`; without them it is one. What stands above
+    the parts holds for all of them, and what a part says for its runs; of what is said twice the latter counts, in
+    tables key by key. A run has:
+
+    - `tasks`: names; a run of its own, some of its part's. All runs of a part are made on one task, then on the next;
+    - `examples`: a list of how many questions to train on, and `data`: further fields of `adelic.data.DrawnData`;
+    - `seeds`: how many, from 0;
+    - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
+      or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
+      size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
+      `adelic_lab.Steps`, such as a rate (steps that stand there count, not those of `steps`);
+    - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
+      "fresh". AOE has the primes and digits that the task asks for unless others stand there;
+    - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
+      options: the figure that others have published for it, in words.
+
+    The modules of solvers that a plan names are imported when it is run, so a plan is code.
+
+    Args:
+        source: "full" or "quick" of a benchmark, or the path of a file.
+        benchmark: its name, as "number-theory"; None where the source is a path.
+        own_solvers: solvers ("module:Class") that stand in for "own".
+
+    Raises:
+        ConfigurationError: the file is missing, or says something else, or names no task or model.
+
+    >>> [series.task for series in read_plan("quick", "number-theory")][0]
+    'gcd'
+    """
+    if benchmark is not None and source in PACKAGED:
+        folder = resources.files(f"adelic_lab.report.{benchmark.replace('-', '_')}")
+        content: bytes | None = folder.joinpath(f"{source}.toml").read_bytes()
+    else:
+        content = read_bytes(Path(source), streams=True)
+    if content is None:
+        raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
+    try:
+        return list(dict.fromkeys(_series(parse_toml(content), list(own_solvers))))
+    except AdelicError as error:
+        raise ConfigurationError(f"the plan {source}: {error}") from None
+    except DamagedTextError as error:
+        raise ConfigurationError(f"{source} is not a plan: {error}") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigurationError(f"{source} is not a plan ({type(error).__name__}: {error})") from None
+
+
+def _series(plan: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
+    """Yield the series of a parsed plan."""
+    count = 0
+    for task, run in _runs(plan):
+        drawn_task(task)
+        named = run.get("solvers", [None])
+        solvers = [*(name for name in named if name != _OWN), *(own_solvers if _OWN in named else [])]
+        sizes = run.get("examples", [DrawnData.examples])
+        seeds = check_count("seeds", run["seeds"], least=1, greatest=MOST_RUNS)
+        count += len(solvers) * len(sizes) * seeds
+        if count > MOST_RUNS:
+            raise ConfigurationError(f"seeds={seeds} make more than {MOST_RUNS:,} runs of this plan; give fewer")
+        for solver, examples in product(solvers, sizes):
+            data = DrawnData(task, examples, **_fields(run.get("data", {})))
+            model, recipe = _network(run, data) if solver is None else _trained(run, solver, examples)
+            runs = (Experiment(data=data, model=model, recipe=recipe, seed=seed) for seed in range(seeds))
+            yield Series(run.get("label", model.name), tuple(runs), run.get("published"))
+
+
+def _runs(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what each run has, its own and of its part and plan, behind each of its tasks."""
+    parts = plan.pop("part", [])
+    plan = _over({}, plan)
+    for part in parts:
+        runs = part.pop("run", [{}])
+        common = _over(plan, part)
+        for task in common["tasks"]:
+            for own in runs:
+                run = _over(common, own)
+                if ("solvers" in run) == ("embedding" in run):
+                    raise ConfigurationError("a run needs either solvers or an embedding")
+                if further := sorted(set(run["tasks"]) - set(common["tasks"])):
+                    raise ConfigurationError(f"a run has tasks that its part lacks: {', '.join(further)}")
+                if task in run["tasks"]:
+                    yield task, run
+
+
+def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return what holds for a part or a run: its own counts, in tables key by key."""
+    if unknown := sorted(set(own) - _KEYS):
+        raise ConfigurationError(f"a plan has no key {', '.join(unknown)}")
+    tables = {key: common.get(key, {}) | value for key, value in own.items() if isinstance(value, dict)}
+    return common | own | tables
+
+
+def _trained(run: dict[str, Any], solver: str, examples: int) -> tuple[SolverConfig, Steps]:
+    """Return a solver, and its recipe for a number of examples."""
+    steps = run["steps"]
+    if isinstance(steps, dict):
+        listed = {int(size): count for size, count in steps[solver if solver in steps else "default"].items()}
+        reached = [size for size in listed if size <= examples]
+        if not reached:
+            raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
+        steps = listed[max(reached)]
+    further = check_table(Steps, run.get("solver_recipe", {}), "solver_recipe")
+    return SolverConfig(name=solver), Steps(**{"steps": steps, **further})
+
+
+def _network(run: dict[str, Any], data: DrawnData) -> tuple[EmbeddingConfig, TrainConfig]:
+    """Return the embedding and the recipe of a network."""
+    given = _fields(run["embedding"])
+    if isinstance(given.get("precision"), dict):
+        given["precision"] = {int(p): digits for p, digits in given["precision"].items()}
+        given.setdefault("primes", tuple(given["precision"]))
+    recipe = load_recipe("fresh", data.row, **run.get("recipe", {}))
+    return EmbeddingConfig.choose({}, space=data.space, d_model=recipe.d_model, **given), recipe
+
+
+def _fields(table: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a configuration, with tuples for TOML's lists."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def choose(
+    plan: Sequence[Series],
+    *,
+    tasks: Collection[str] | None = None,
+    solvers: Collection[str] | None = None,
+    examples: Collection[int] | None = None,
+    seeds: Collection[int] | None = None,
+) -> list[Series]:
+    """Return the series of these tasks, solvers or embeddings, and sizes, with these seeds; None is all.
+
+    Raises:
+        UnknownNameError: a task or solver is unknown.
+        ConfigurationError: no run is left.
+
+    >>> plan = read_plan("full", "arithmetic")
+    >>> len(experiments(choose(plan, tasks=["addition"], solvers=["fone"], examples=[100])))
+    5
+    """
+    for name in tasks or ():
+        drawn_task(name)
+    for name in set(solvers or ()) - {series.model for series in plan}:
+        SolverConfig(name=name)  # raises for another name
+    chosen = [
+        series if seeds is None else series.seeds(seeds)
+        for series in plan
+        if (tasks is None or series.task in tasks)
+        and (solvers is None or series.model in solvers)
+        and (examples is None or series.examples in examples)
+    ]
+    chosen = [series for series in chosen if series.experiments]
+    if not chosen:
+        sizes = "" if solvers is None and examples is None else ", solvers, sizes"
+        raise ConfigurationError(f"the plan has no run of these tasks{sizes} and seeds")
+    return chosen
+
+
+def experiments(plan: Iterable[Series]) -> list[Experiment]:
+    """Return all experiments of some series, seed by seed, so that each model has a figure soon.
+
+    >>> experiments([])
+    []
+    """
+    listed = [(one.seed, i, one) for i, series in enumerate(plan) for one in series.experiments]
+    return [one for _, _, one in sorted(listed, key=lambda entry: entry[:2])]
+
+
+def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
+    """Return the series with the results that a folder has.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> {len(series.results) for series in gather(read_plan("quick", "columns"), Path("no folder"))}
+    {0}
+    """
+    listed = list(plan)
+    there = finished(experiments(listed), folder)
+    found = []
+    for series in listed:
+        results = tuple(there[one] for one in series.experiments if one in there)
+        # A solver is imported only where its results are missing from a table that has others.
+        is_open = there and not results and series.experiments[0].is_solver
+        obstacle = solver_class(series.model).obstacle(series.asked) if is_open else None
+        found.append(replace(series, results=results, obstacle=obstacle))
+    return found
+
+
+def run_plan(
+    chosen: Iterable[Experiment],
+    *,
+    runs: Path,
+    results: Path,
+    workers: int,
+    budget: Budget | None = None,
+    on_run: OnRun,
+) -> int:
+    """Run the experiments that have no result yet, but for those whose solver cannot express the problem.
+
+    Args:
+        chosen: what to run; with a budget, the shortest trainings come first.
+        runs: folder of the run folders.
+        results: folder of the result files.
+        workers: how many processes.
+        budget: the time by which to stop.
+        on_run: as for `run_matrix`.
+
+    Returns:
+        How many experiments have no result yet: 0, or more where the budget was spent.
+
+    Raises:
+        ConfigurationError: there are too many or too few workers, or a solver cannot be imported.
+        Interrupted: a signal asked to stop; what was finished is saved.
+        WorkerError: a solver of your own has failed, or a process was ended from outside.
+
+    >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
+    0
+    """
+    listed, engine = list(chosen), WorkersEngine(workers)
+    run_matrix(listed, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
+    return len(outstanding(listed, results))

@@ -1,0 +1,146 @@
+"""Result files, a file a row, a JSON object a run in each of its lines, read and written; and the files of reports."""
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from adelic.errors import ConfigurationError, RunFolderError, StorageError
+from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.report.results import model_key, run_key
+from adelic_lab.results.result import Result
+from adelic_lab.runs.folders.listing import list_runs
+
+_END = "<!-- end of table -->"
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Return the results in a folder, in the order of file names: every line of each *.jsonl, and every *.json.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+        RunFolderError: a line or file is not a result, or two are of the same run.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_results(Path(folder))
+    []
+    """
+    with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
+        if not folder.is_dir():
+            raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
+        found: dict[str, str] = {}
+        results = []
+        for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
+            for place, _, result in _read(path):
+                run = run_key(result.configuration)
+                if run in found:
+                    raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
+                found[run] = place
+                results.append(result)
+    return results
+
+
+def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
+    """Return results, and behind them those of the finished runs in a folder of run folders that are not among them.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+
+    Warns:
+        UserWarning: a run is damaged, and left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with_finished_runs([], Path(folder))
+    []
+    """
+    finished = {}
+    for run in list_runs(runs):
+        if run.problem:
+            warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
+        elif run.result is not None:
+            finished[run_key(run.result.configuration)] = run.result
+    known = {run_key(result.configuration) for result in results}
+    return results + [result for run, result in finished.items() if run not in known]
+
+
+def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
+    """Return the results of experiments in a folder.
+
+    A RunFolderError says that a file is damaged, a StorageError that it cannot be read.
+
+    >>> finished([], Path("no folder"))
+    {}
+    """
+    found = {run_key(result.configuration): result for result in read_results(folder)} if folder.is_dir() else {}
+    by_experiment = ((one, found.get(run_key(one.as_dict()))) for one in experiments)
+    return {one: result for one, result in by_experiment if result is not None}
+
+
+def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
+    """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
+    if path.suffix == ".json":
+        if (content := read_bytes(path)) is not None:  # else a link to nowhere
+            yield str(path), b"", Result.parse(content, str(path))
+        return
+    for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
+        place = f"{path} line {number}"
+        yield place, line, Result.parse(line, place)
+
+
+def write_result(folder: Path, config: Experiment, result: Result) -> None:
+    """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
+
+    Several processes may write into one folder. A RunFolderError says that the file is damaged, a StorageError that it
+    cannot be written.
+    """
+    path = folder / f"{config.data.label}.jsonl"
+    with taking_turns(folder, remedy="choose another --results-dir"):
+        known = {_key(found): (found, line) for _, line, found in _read(path)}
+        if known.get(_key(result), (None,))[0] != result:  # else its line stays as it was once sealed
+            known[_key(result)] = result, result.sealed()
+        content = b"".join(known[key][1] + b"\n" for key in sorted(known))
+        if read_bytes(path) != content:
+            atomic_write(path, content)
+
+
+def _key(result: Result) -> tuple[str, str, int, str]:
+    """Return the key by which results are sorted and told apart: readable fields, then the whole configuration."""
+    return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)
+
+
+def write_files(files: Mapping[Path, str | bytes], folder: Path, tables: Mapping[str, str]) -> list[Path]:
+    """Write a report's files, and its tables into the page beside its folder (x.md beside x).
+
+    Where no page is beside the folder, none is written. Tables have the names in the page's marks, as `fill` has them;
+    a ConfigurationError says that the page lacks these. Returned are the paths of all files that were written.
+
+    >>> write_files({}, Path("no folder"), {"arithmetic": ""})
+    []
+    """
+    page, every = folder.with_suffix(".md"), dict(files)
+    if page.exists():
+        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
+            text = page.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            text = fill(text, table, name, page)
+        every[page] = text
+    for path, content in every.items():
+        atomic_write(path, content)
+    return list(every)
+
+
+def fill(text: str, table: str, name: str, page: Path) -> str:
+    r"""Return a page with the table between its marks, `<!-- table: NAME -->` and `<!-- end of table -->`.
+
+    >>> page = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter"
+    >>> fill(page.format("old"), "new", "arithmetic", Path("page.md")) == page.format("new")
+    True
+    """
+    start = f"<!-- table: {name} -->\n"
+    new, count = re.subn(f"{start}.*?{_END}", lambda _: f"{start}{table}\n{_END}", text, flags=re.DOTALL)
+    if count != 1:
+        raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {_END}")
+    return new

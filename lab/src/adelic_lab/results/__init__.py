@@ -1,0 +1,1 @@
+"""Results: typed records, their metrics and their predictions."""

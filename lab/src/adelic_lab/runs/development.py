@@ -1,0 +1,235 @@
+"""Development data, which a search or a fit may see: without the test split; and random parts of large data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from adelic.data import Dataset, Holdout, Symmetry
+from adelic.data.dataset import positions
+from adelic.data.protocol import View
+from adelic.data.sources import DrawnData
+from adelic.data.symmetries import Integers
+from adelic.errors import ConfigurationError
+from adelic_lab.runs.objectives import Objective, OneClass, make_objective
+from adelic_lab.train.sampler import stream_seed
+
+
+@dataclass(frozen=True, eq=False)
+class TrainValidation:
+    """The splits that a search may see. It has no test split, so that no search can look at it.
+
+    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
+    knows how many classes a target has, or how great a number may be; see `make_objective`. A `view` is how rows are
+    written for a network, whose numbers are those of `vocabulary`.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_validation: np.ndarray
+    y_validation: np.ndarray
+    objective: Objective
+    vocabulary: tuple[int | Fraction, ...]
+    sha256: str
+    symmetries: Mapping[str, Symmetry]
+    holdout: Holdout
+    is_coded: bool = False
+    view: View | None = None
+
+    @classmethod
+    def of(cls, data: Dataset, *, max_rows: int | None = None, view: View | None = None) -> "TrainValidation":
+        """Return the development data of a data set.
+
+        Args:
+            data: all of it.
+            max_rows: the most rows to train on; None for all. See `training_subset`.
+            view: how rows are written for a network; None for the task's own way.
+
+        Raises:
+            ConfigurationError: there are no validation rows.
+        """
+        about = data.provenance
+        if not len(data.y_validation):
+            row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
+            raise ConfigurationError(f"{row} is too small: it has no validation rows")
+        development = cls(
+            X_train=data.X_train,
+            y_train=data.y_train,
+            X_validation=data.X_validation,
+            y_validation=data.y_validation,
+            objective=make_objective(data),
+            vocabulary=data.vocabulary if view is None else view.vocabulary(about["n"]),
+            sha256=about["sha256"],
+            symmetries=data.symmetries,
+            holdout=data.holdout,
+            is_coded=data.is_coded,
+            view=view,
+        )
+        return training_subset(development, max_rows, about["seed"])
+
+    def ids(self, X: np.ndarray) -> np.ndarray:
+        """Return the position in `vocabulary` of each token of rows, in the view if there is one."""
+        return positions(X if self.view is None else self.view.rows(X), self.vocabulary, is_coded=self.is_coded)
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers a network is given of a row."""
+        return int(self.ids(self.X_train[:1]).shape[1])
+
+    def fold(self, held: np.ndarray) -> "TrainValidation":
+        """Return the data with other validation rows: those of its training and validation rows that `held` marks.
+
+        Args:
+            held: bool, one entry a row of `rows`.
+
+        >>> from adelic import acd
+        >>> data = TrainValidation.of(acd.load("schubert", n=3))
+        >>> held = np.arange(len(data.rows[1])) % 2 == 0
+        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
+        (34, 34)
+        """
+        X, y = self.rows
+        return replace(
+            self,
+            X_train=X[~held],
+            y_train=y[~held],
+            X_validation=X[held],
+            y_validation=y[held],
+            holdout=Holdout(X[held], self.holdout.test),
+        )
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the training rows and, behind them, the validation rows: X and y."""
+        return (
+            np.concatenate([self.X_train, self.X_validation]),
+            np.concatenate([self.y_train, self.y_validation]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The questions of a drawn task that a network may see, and those that it must not be trained on.
+
+    Attributes:
+        X_train, y_train: operands, int64 (rows, arity), and classes.
+        X_validation, y_validation: questions to follow a training by.
+        every_class: more of these, with every class equally often, to count the classes that are learned; None where
+            the task has no such split.
+        objective: the classes.
+        vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
+        holdout: the questions of validation and test.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_validation: np.ndarray
+    y_validation: np.ndarray
+    objective: Objective
+    vocabulary: tuple[int | Fraction, ...] | None
+    holdout: Holdout
+    symmetries: Mapping[str, Symmetry]
+    every_class: tuple[np.ndarray, np.ndarray] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        source: DrawnData,
+        seed: int,
+        trained_on: tuple[np.ndarray, np.ndarray],
+        asked: np.ndarray,
+        vocabulary: tuple[int | Fraction, ...] | None = None,
+    ) -> "Questions":
+        """Return the questions of a source: those to train on, and more from the same distribution for validation.
+
+        Args:
+            source: of the questions.
+            seed: of the run.
+            trained_on: operands and answers.
+            asked: operands of the test's questions.
+            vocabulary: the numbers that can occur; None where they are open-ended.
+
+        Raises:
+            ConfigurationError: the answers are numbers, or the operands fractions.
+        """
+        task, (X, y) = source.drawn, trained_on
+        if task.class_names is None or X.dtype != np.int64:
+            raise ConfigurationError(
+                f"a network with --embedding learns classes of whole numbers, and {task.name} has "
+                f"{'numbers as answers' if task.class_names is None else 'fractions'}; use --solver"
+            )
+        others = np.concatenate([X, asked])
+        X_validation, y_validation = source.validation(seed, others)
+        return cls(
+            X_train=X,
+            y_train=y,
+            X_validation=X_validation,
+            y_validation=y_validation,
+            objective=OneClass(len(task.class_names)),
+            vocabulary=vocabulary,
+            holdout=Holdout(X_validation, asked),
+            symmetries={},
+            every_class=source.validation(seed, others, task.every_class) if task.every_class else None,
+        )
+
+    def ids(self, X: np.ndarray) -> np.ndarray:
+        """Return the position in `vocabulary` of each number of rows; without one, the numbers."""
+        return X if self.vocabulary is None else positions(X, self.vocabulary, is_coded=False)
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers a network is given of a question."""
+        return int(self.X_train.shape[1])
+
+
+class Divided(Protocol):
+    """A dataclass of data, with or without a test split."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def X_train(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_train(self) -> Integers: ...  # noqa: D102
+    @property
+    def X_validation(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_validation(self) -> Integers: ...  # noqa: D102
+
+
+D = TypeVar("D", bound=Divided)
+
+
+def training_subset(data: D, max_rows: int | None, seed: int) -> D:
+    """Return the data with `max_rows` random training rows, and the same share of the validation rows.
+
+    All test rows stay. The data are returned as they are if they have fewer training rows, or `max_rows` is None.
+
+    Args:
+        data: a data set.
+        max_rows: the most rows to train on; None for all.
+        seed: the run's, so that every model sees the same rows, and every seed others.
+
+    >>> from adelic import acd
+    >>> data = acd.load("schubert", n=4)
+    >>> part = training_subset(data, 100, seed=0)
+    >>> [len(y) for y in (data.y_train, data.y_validation, part.y_train, part.y_validation, part.y_test)]
+    [1515, 169, 100, 12, 421]
+    """
+    n_train, n_validation = len(data.y_train), len(data.y_validation)
+    if max_rows is None or max_rows >= n_train:
+        return data
+    rng = np.random.default_rng(stream_seed(seed, "training rows"))
+    # Sorted, so that rows stand in the generator's order as they did.
+    train = np.sort(rng.choice(n_train, max_rows, replace=False))
+    # Rounded up: however few rows there are to train on, one validates.
+    validation = np.sort(rng.choice(n_validation, -(-max_rows * n_validation // n_train), replace=False))
+    return replace(
+        data,
+        X_train=data.X_train[train],
+        y_train=data.y_train[train],
+        X_validation=data.X_validation[validation],
+        y_validation=data.y_validation[validation],
+    )

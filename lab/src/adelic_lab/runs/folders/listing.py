@@ -1,0 +1,324 @@
+"""The runs in a folder and their states; and deleting files of runs that are not needed any more."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adelic.data.sources import row_of
+from adelic.errors import ConfigurationError, RunBusyError, RunFolderError, StorageError, UnknownNameError
+from adelic.storage.checks import shown
+from adelic.storage.files import read_bytes, sole_user, storage_errors
+from adelic.storage.records import DamagedTextError
+from adelic_lab.config.embedding import embedding_text
+from adelic_lab.results.metrics import history
+from adelic_lab.results.result import Result, check_sum, parse_configuration, read_done
+from adelic_lab.runs.folders.files import (
+    ACTIVE_SECONDS,
+    CHECKPOINT,
+    EVENT_FILES,
+    FILES,
+    LOG_FOLDER,
+    kept_lines,
+    read_result,
+)
+from adelic_lab.runs.folders.progress import read_progress
+from adelic_lab.runs.folders.searches import SearchSummary, search_at, search_files, search_summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """One run folder, as far as it can be read.
+
+    Attributes:
+        folder: the run folder; its name is the run's label.
+        state: "finished", "unfinished" or "damaged".
+        problem: what is damaged; None otherwise.
+        configuration: the tables of config.toml; empty if that is damaged.
+        epoch: epochs done.
+        step: steps done of the next epoch, as far as they are saved.
+        metrics: the lines of metrics.jsonl, one an epoch.
+        result: result.json of a finished run.
+        size: of the run's files, bytes.
+        changed: when a file of the run was last written, seconds since 1970.
+
+    >>> run = RunSummary(folder=Path("runs/mine"), state="unfinished", configuration={}, epoch=3, size=0, changed=0.0)
+    >>> run.label, run.accuracy, run.best_validation, run.may_be_running
+    ('mine', None, None, False)
+    """
+
+    folder: Path
+    state: str
+    problem: str | None = None
+    configuration: dict[str, Any]
+    epoch: int = 0
+    step: int = 0
+    metrics: tuple[dict[str, Any], ...] = ()
+    result: Result | None = None
+    size: int
+    changed: float
+
+    @property
+    def label(self) -> str:
+        """Return the folder's name."""
+        return self.folder.name
+
+    @property
+    def row(self) -> str | None:
+        """Return the row: schubert-4; None if the configuration is damaged."""
+        data = self.configuration.get("data")
+        return row_of(data) if data else None
+
+    @property
+    def embedding(self) -> str | None:
+        """Return the embedding: adelic:digits, adelic:characters:late, learned; None as of `row`."""
+        embedding = self.configuration.get("embedding")
+        return embedding_text(embedding) if embedding else None
+
+    @property
+    def recipe(self) -> str | None:
+        """Return the recipe's name; None as of `row`."""
+        name: str | None = self.configuration.get("recipe", {}).get("name")
+        return name
+
+    @property
+    def epochs(self) -> int | None:
+        """Return how many epochs the run has in all; None where the model has no epochs, and as of `row`."""
+        epochs: int | None = self.configuration.get("recipe", {}).get("epochs")
+        return epochs
+
+    @property
+    def accuracy(self) -> float | None:
+        """Return the accuracy on the test split, None before the run is finished."""
+        return None if self.result is None else self.result.test["accuracy"]
+
+    @property
+    def best_validation(self) -> float | None:
+        """Return the best validation accuracy so far, None before the first epoch."""
+        return max((line["validation"]["accuracy"] for line in self.metrics), default=None)
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Return the learning curves, one value an epoch."""
+        return history(self.metrics)
+
+    @property
+    def may_be_running(self) -> bool:
+        """Return whether some process may be training this run; not if its files have a time in the far future."""
+        return self.state == "unfinished" and abs(time.time() - self.changed) < ACTIVE_SECONDS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary for JSON."""
+        return {
+            "kind": "run",
+            "label": self.label,
+            "folder": str(self.folder),
+            "row": self.row,
+            "embedding": self.embedding,
+            "recipe": self.recipe,
+            "seed": self.configuration.get("seed"),
+            "state": self.state,
+            "problem": self.problem,
+            "epoch": self.epoch,
+            "epochs": self.epochs,
+            "step": self.step,
+            "accuracy": self.accuracy,
+            "best_validation_accuracy": self.best_validation,
+            "size": self.size,
+            "changed": self.changed,
+        }
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Return whether a folder holds at least one of the files that a run writes, or may not be looked into."""
+    if not folder.is_dir():
+        return False
+    try:
+        return any((folder / name).is_file() for name in FILES)
+    except PermissionError:
+        return True
+
+
+def run_folders(runs: Path) -> list[Path]:
+    """Return the run folders in a folder, by name; of one that has none in it and is a run folder, that one."""
+    inside = [folder for folder in sorted(runs.iterdir()) if is_run_folder(folder)] if runs.is_dir() else []
+    return inside or ([runs] if is_run_folder(runs) else [])
+
+
+def list_runs(runs: Path) -> list[RunSummary]:
+    """Return the runs in a folder, by label, or the one that it is itself; other folders are passed over.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     list_runs(Path(folder))
+    []
+    """
+    with storage_errors(f"cannot read {runs}", "choose another --runs-dir"):
+        if not runs.is_dir():
+            raise StorageError(
+                f"there is no folder {runs} with runs; `adelic train` makes one, --runs-dir names another"
+            )
+        return [summary(folder) for folder in run_folders(runs)]
+
+
+def find_run(name: str, runs: Path) -> RunSummary:
+    """Return the run with a label, or a label that begins so if only one does, or with the path of its folder.
+
+    Raises:
+        UnknownNameError: no run has this name; the nearest label is suggested.
+        ConfigurationError: several labels begin so, or it is the name of a search.
+        StorageError: a folder cannot be read.
+
+    >>> find_run("mine", Path("no such folder"))
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown run 'mine'; runs in no such folder: none
+    """
+    found = find_any(name, runs, searches_by_beginning=False)
+    if isinstance(found, SearchSummary):
+        raise ConfigurationError(f"{name!r} is a search, not a run; `adelic runs show` shows what it is")
+    return found
+
+
+def find_any(name: str, runs: Path, *, searches_by_beginning: bool = True) -> RunSummary | SearchSummary:
+    """Return the run or the search with a label, or a label that begins so if only one does, or with a path.
+
+    Args:
+        name: a label, the beginning of one, or the path of a run folder, or of a search's file or folder.
+        runs: the folder of run folders.
+        searches_by_beginning: whether the beginning of a search's label, which its runs have too, names it.
+
+    Raises:
+        UnknownNameError: neither a run nor a search has this name; the nearest label is suggested.
+        ConfigurationError: several labels begin so.
+        StorageError: a folder cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     search = Path(folder) / "schubert-4-mlp-search-1" / "trials.jsonl"
+    ...     search.parent.mkdir()
+    ...     _ = search.write_text('{"accuracy": 0.75}')
+    ...     found = find_any("schubert-4", Path(folder))
+    >>> found.label, found.trials, found.best
+    ('schubert-4-mlp-search-1', 1, 0.75)
+    """
+    with storage_errors(f"cannot read the run {shown(name)}", "`adelic runs list` lists the runs"):
+        for path in (runs / name, Path(name)) if name else ():
+            if is_run_folder(path):
+                return summary(path)
+        searches = search_files(runs)
+        if name in searches:
+            return search_summary(searches[name])
+        for path in (runs / name, Path(name)) if name else ():
+            if (search := search_at(path)) is not None:
+                return search
+        folders = {run.name: run for run in run_folders(runs)}
+        labels = [*folders, *(searches if searches_by_beginning else ())]
+    fitting = [label for label in labels if name and label.startswith(name)]
+    if len(fitting) > 1:
+        raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
+    if not fitting:
+        what = "runs and searches" if len(labels) > len(folders) else "runs"
+        raise UnknownNameError.of("run", name, labels, listed=f"{what} in {runs}")
+    (label,) = fitting
+    return summary(folders[label]) if label in folders else search_summary(searches[label])
+
+
+def summary(folder: Path) -> RunSummary:
+    """Return what a run folder holds; whatever is damaged in it is named, not raised."""
+    found: dict[str, Any] = {"folder": folder, "configuration": {}, "size": 0, "changed": 0.0}
+    try:
+        with storage_errors(f"cannot read {folder}", "see whether you may read there"):
+            found["changed"] = folder.stat().st_mtime
+            stats = [path.stat() for path in _files(folder)]
+        found["size"] = sum(stat.st_size for stat in stats)
+        found["changed"] = max((stat.st_mtime for stat in stats), default=0.0)
+        listed = read_done(folder)
+        found["configuration"] = _configuration(folder / "config.toml", listed)
+        found["metrics"] = _metrics(folder / "metrics.jsonl", listed)
+        checkpoint = folder / CHECKPOINT
+        found["result"] = read_result(folder)
+        if found["result"] is not None:
+            found["epoch"] = len(found["metrics"])
+            return RunSummary(state="finished", **found)
+        if checkpoint.exists():
+            progress = read_progress(checkpoint)
+            found["epoch"], found["step"] = progress.epoch, progress.batch
+            kept_lines(folder, progress)
+        found["metrics"] = found["metrics"][: found.get("epoch", 0)]  # what a resumed run would keep
+        return RunSummary(state="unfinished", **found)
+    except (RunFolderError, StorageError) as error:
+        return RunSummary(state="damaged", problem=str(error), **found)
+
+
+def prunable_size(run: RunSummary, *, whole: bool) -> int:
+    """Return how many bytes `prune` frees."""
+    checkpoint = run.folder / CHECKPOINT
+    with storage_errors(f"cannot read {run.folder}", "choose another --runs-dir"):
+        return run.size if whole else checkpoint.stat().st_size if checkpoint.is_file() else 0
+
+
+def prune(run: RunSummary, *, whole: bool) -> None:
+    """Delete a run's checkpoint, or all files of a run and then its folder, if nothing else is in it.
+
+    Only files that a run writes are ever deleted. A finished run without a checkpoint keeps its result; an unfinished
+    one begins anew. If a process trains the run, or it has changed since it was listed, it is a RunBusyError.
+    """
+    remedy = "see whether you may write there"
+    with storage_errors(f"cannot delete in {run.folder}", remedy), sole_user(run.folder, remedy=remedy):
+        if summary(run.folder).changed != run.changed:
+            raise RunBusyError(f"{run.folder} has changed since it was listed; list it again")
+        if not whole:
+            (run.folder / CHECKPOINT).unlink(missing_ok=True)
+            return
+        # The last file first, as a kill in between then leaves a run that can go on.
+        for name in reversed(FILES):
+            (run.folder / name).unlink(missing_ok=True)
+        for path in list(_files(run.folder)):
+            path.unlink(missing_ok=True)
+        logs = run.folder / LOG_FOLDER
+        if logs.is_dir() and not any(logs.iterdir()):
+            logs.rmdir()
+        if not any(run.folder.iterdir()):
+            run.folder.rmdir()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a run: those that it writes, what a killed writer of them left, and TensorBoard's logs."""
+    for path in folder.iterdir():
+        written = any(path.name.startswith(f".{name}.") and path.name.endswith(".tmp") for name in FILES)
+        if (path.name in FILES or written) and path.is_file():
+            yield path
+    logs = folder / LOG_FOLDER
+    if logs.is_dir() and not logs.is_symlink():
+        yield from (path for path in logs.glob(EVENT_FILES) if path.is_file())
+
+
+def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
+    """Return the tables of a config.toml, as far as a summary needs them."""
+    content = read_bytes(path)
+    if content is None:
+        raise RunFolderError("config.toml is missing")
+    check_sum(path, content, listed)
+    try:
+        return parse_configuration(content)
+    except DamagedTextError as error:
+        raise RunFolderError(f"config.toml is damaged: {error}") from None
+
+
+def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:
+    """Return the lines of metrics.jsonl, () if the file does not exist yet."""
+    content = read_bytes(path) or b""
+    check_sum(path, content, listed)
+    try:
+        lines = tuple(json.loads(line) for line in content.decode().splitlines())
+        history(lines)  # has all that it needs
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RunFolderError(f"metrics.jsonl is damaged ({type(error).__name__})") from None
+    if [line.get("epoch") for line in lines] != list(range(1, len(lines) + 1)):
+        raise RunFolderError("metrics.jsonl is damaged: its epochs are not 1, 2, 3, …")
+    return lines

@@ -1,0 +1,289 @@
+"""A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adelic.data.registry import task as find_task
+from adelic.data.sources import DrawnData, TaskData
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.files import read_bytes
+from adelic.storage.options import options
+from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import Classical, RandomSearch
+from adelic_lab.config.nn_names import n_tokens
+from adelic_lab.models.classical.fitting import trials_done
+from adelic_lab.models.solvers import solver_class
+from adelic_lab.report.files import finished, write_result
+from adelic_lab.report.rows import published_rows, split_row
+from adelic_lab.results.result import Result
+from adelic_lab.runs.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
+
+
+def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of the embedding that a text means: adelic, learned, adelic:characters.
+
+    Where the places of AOE meet stands behind its features, or in their place. Other options stand behind their names,
+    as periodic:sigma=0.3 and fone:bases=2-5:standardize. A name that is unknown is an UnknownNameError, anything else
+    that does not fit a ConfigurationError.
+
+    >>> parse_embedding("adelic:one-hot-digits:axial"), parse_embedding("adelic:late")
+    (('adelic', {'features': 'one-hot-digits', 'places': 'axial'}), ('adelic', {'places': 'late'}))
+    >>> parse_embedding("fone:bases=2-5:standardize")
+    ('fone', {'bases': '2-5', 'standardize': True})
+    """
+    known = options(EmbeddingConfig)
+    name, *words = text.split(":")
+    given, parts = [], []
+    for word in words:
+        key, is_given, value = word.partition("=")
+        if is_given and key not in known:
+            raise UnknownNameError.of("option", key, known)
+        if not is_given and (key not in known or known[key].kind is not bool):
+            parts.append(word)
+        else:
+            given.append((key, known[key].parse(value) if is_given else True))
+    if len({key for key, _ in given}) < len(given):
+        raise ConfigurationError(f"{text!r} gives an option twice; give it once")
+    if parts and parts[-1] in known["places"].choices:
+        given.append(("places", parts.pop()))
+    if len(parts) > 1:
+        raise ConfigurationError(f"{text!r} is not an embedding; write adelic:characters or adelic:characters:late")
+    return name, {**({"features": parts[0]} if parts and parts[0] else {}), **dict(given)}
+
+
+def plan(
+    rows: Iterable[str],
+    embeddings: Iterable[str],
+    seeds: Iterable[int],
+    *,
+    recipe: str = "paper",
+    edition: str = "published",
+    split: str = "published",
+    changes: dict[str, Any] | None = None,
+) -> list[Experiment]:
+    """Return the configurations of a matrix of runs, row by row, each once.
+
+    Args:
+        rows: names such as "schubert-4", or "kl-5" of the further rows; all of the paper's table if empty.
+        embeddings: texts for `parse_embedding`.
+        seeds: seeds of the runs.
+        recipe: name of a packaged recipe, or path of a recipe's file, in which {row} (with the edition, unless that is
+            the published one: schubert-4-corrected) and {embedding} stand for the
+            names of each row and embedding.
+        edition: of the data.
+        split: of the data, "published" or "orbits".
+        changes: fields of the recipe to override.
+
+    Raises:
+        UnknownNameError: a row, embedding or recipe does not exist.
+        ConfigurationError: no embedding or no seed is given.
+
+    >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
+    ['adelic-characters', 'learned']
+    """
+    chosen_embeddings, chosen_seeds = _chosen("embedding", embeddings, seeds)
+    configs = []
+    for name, task, n in _sizes(rows, edition):
+        for text in chosen_embeddings:
+            path = recipe.replace("{row}", _with_edition(name, edition))
+            path = path.replace("{embedding}", embedding_in_paths(text))
+            embedding, given = parse_embedding(text)
+            one = Experiment.choose(
+                TaskData(task, n, edition, split), recipe=path, embedding=embedding, **(changes or {}), **given
+            )
+            configs += [replace(one, seed=seed) for seed in chosen_seeds]
+    return list(dict.fromkeys(configs))  # a run named twice is one run
+
+
+def plan_classical(
+    rows: Iterable[str],
+    models: Iterable[str],
+    seeds: Iterable[int],
+    *,
+    edition: str = "published",
+    split: str = "published",
+    **search: Any,
+) -> list[Experiment]:
+    """Return the runs of models outside the Transformer, row by row, each once.
+
+    Args:
+        rows: as for `plan`.
+        models: names of `adelic_lab.CLASSICAL_MODELS`.
+        seeds: seeds of the runs; a model's search is the same for all.
+        edition: of the data.
+        split: of the data, "published" or "orbits".
+        search: fields of `RandomSearch`.
+
+    Raises:
+        UnknownNameError: a row, an edition or a model does not exist.
+        ConfigurationError: no model or no seed is given, or a row has several targets or a number.
+
+    >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
+    ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
+    """
+    chosen_models, chosen_seeds = _chosen("model", models, seeds)
+    configs = []
+    for _, task, n in _sizes(rows, edition):
+        configs += [
+            Experiment(
+                data=TaskData(task, n, edition, split),
+                model=Classical(name=name),
+                recipe=RandomSearch(**search),
+                seed=seed,
+            )
+            for name in chosen_models
+            for seed in chosen_seeds
+        ]
+    return list(dict.fromkeys(configs))
+
+
+def _with_edition(row: str, edition: str) -> str:
+    return row if edition == "published" else f"{row}-{edition}"
+
+
+def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list[str], list[int]]:
+    """Return names and seeds as lists; raise ConfigurationError where either is empty."""
+    found = list(names), list(seeds)
+    if not all(found):
+        raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
+    return found
+
+
+def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
+    """Yield each row's name, task and size, all of the paper's table if no row is named; each has the edition."""
+    for name in list(rows) or list(published_rows()):
+        task, n = split_row(name)
+        find_task(task).check_edition(edition)
+        yield name, task, n
+
+
+def run_matrix(
+    configs: Sequence[Experiment],
+    *,
+    runs: Path,
+    results: Path,
+    device: str = "auto",
+    engine: Engine | None = None,
+    budget: Budget | None = None,
+    on_run: OnRun,
+    tensorboard: bool = False,
+) -> list[Result]:
+    """Run (or resume) every configuration that has no result yet; write each result to `results` as it is there.
+
+    Args:
+        configs: what to run, in this order; with a budget, the run with the least work left comes first.
+        runs: folder of the run folders.
+        results: folder of the result files, one a row; a run that has a result there is not run again.
+        device: as for `adelic_lab.run`.
+        engine: what executes the runs; the embedded engine by default.
+        budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
+        on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+        tensorboard: as for `adelic_lab.run`.
+
+    Returns:
+        The results that there are, in the order of `configs`: with a budget, perhaps not of all, and none of a solver
+        that cannot express the problem.
+
+    >>> from adelic.data import TaskData
+    >>> import contextlib, tempfile
+    >>> from adelic_lab.config.recipes import load_recipe
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     silent = lambda index, count, config: contextlib.nullcontext()
+    ...     (result,) = run_matrix([config], runs=Path(name, "runs"), results=Path(name, "results"), on_run=silent)
+    >>> result.test.keys()
+    dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss', 'calibration_error'])
+    """
+    found = finished(configs, results)
+    left = _left(configs, found)
+    order = left if budget is None else sorted(left, key=lambda config: outstanding_work(config, runs))
+    how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
+    executed = (engine or EmbeddedEngine()).execute(order, how, on_run)
+    for config, result in executed:
+        write_result(results, config, result)
+        found[config] = result
+    return [found[config] for config in configs if config in found]
+
+
+def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment]:
+    """Return the runs that have no result in a folder, but for those whose solver cannot express the problem.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        StorageError: it cannot be read.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> len(outstanding(plan(["schubert-4"], ["learned"], [0, 1]), Path("no folder")))
+    2
+    """
+    listed = list(configs)
+    return _left(listed, finished(listed, results))
+
+
+def _left(configs: Iterable[Experiment], there: Collection[Experiment]) -> list[Experiment]:
+    """Return the configurations that are not there, but for those whose solver cannot express the problem."""
+    return [
+        one
+        for one in configs
+        if one not in there and not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
+    ]
+
+
+def outstanding_work(config: Experiment, runs: Path) -> float:
+    """Return about how many multiplications the forward passes that a run still has to do take.
+
+    Fits of models outside the Transformer count as one pass of a linear model, so that they come first.
+
+    >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
+    >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
+    True
+    >>> mlp = plan(["schubert-4"], ["learned"], [0], recipe="compact", changes={"body": "mlp", "d_model": 32})[0]
+    >>> outstanding_work(mlp, Path("no runs")) == 85 * find_task("schubert").estimate(4, "published").rows * 770048
+    True
+    """
+    if config.is_solver:
+        return float(config.steps.steps)
+    data = config.data
+    done, whole, _ = progress_of(config, runs)
+    if isinstance(data, DrawnData):
+        recipe = config.network_recipe
+        return (whole - done) / whole * data.examples * recipe.passes * recipe.n_encoder_parameters
+    assert isinstance(data, TaskData), "matrices are of tasks"
+    task = find_task(data.task)
+    rows = task.estimate(data.n, data.edition).rows
+    rows = min(rows, config.recipe.max_rows or rows)
+    if not config.is_network:
+        return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
+    recipe = config.network_recipe
+    length = task.read_length(data.n, data.edition, recipe.view)
+    tokens = n_tokens(recipe.body, length)
+    if tokens == 1:  # a row as a whole: its first layer reads the vectors of all numbers
+        token = recipe.d_feedforward * (length * recipe.d_model + recipe.n_layers * recipe.d_feedforward)
+    else:
+        # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
+        token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
+    return (whole - done) * rows * tokens * token
+
+
+def progress_of(config: Experiment, runs: Path) -> tuple[int, int, str]:
+    """Return how many of a run's parts are done, how many there are, and what they are called.
+
+    >>> [progress_of(config, Path("no runs")) for config in plan_classical(["schubert-4"], ["mlp"], [0], trials=5)]
+    [(0, 6, 'fits')]
+    >>> progress_of(plan(["schubert-4"], ["learned"], [0], recipe="quick")[0], Path("no runs"))
+    (0, 30, 'epochs')
+    """
+    folder = runs / config.label
+    if config.is_network:
+        whole, words = config.network_recipe.epochs, "epochs"
+        done = (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n")
+    elif config.is_solver:  # how many trainings it has is its own affair
+        whole, done, words = 1, 0, "fits"
+    else:  # of a search and a last fit
+        whole, words = config.search.trials + 1, "fits"
+        done = trials_done(config, runs)
+    return whole if (folder / "DONE").exists() else min(whole, done), whole, words

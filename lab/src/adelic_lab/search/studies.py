@@ -1,0 +1,450 @@
+"""Studies in Optuna: trials that are kept in a storage, resumed, repeated when killed, and shared by several workers.
+
+Only this module imports Optuna; `adelic_lab.search.tuning` loads it when a search begins.
+"""
+
+import itertools
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+import sqlalchemy
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
+from optuna.exceptions import ExperimentalWarning, OptunaError, StorageInternalError
+from optuna.study import Study
+from optuna.trial import FrozenTrial, Trial, TrialState
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+
+from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
+from adelic.storage.files import FOLDER_REMEDY, storage_errors
+from adelic.storage.options import Option
+from adelic_lab.results.kinds import RATE, check_kind
+from adelic_lab.runs.signals import cause, deferred_signals
+from adelic_lab.search.seals import check_pages, check_trials, seal, verify
+from adelic_lab.train.sampler import stream_seed
+
+HEARTBEAT = 5
+"""Seconds between two signs of life of a running trial."""
+GRACE = 30
+"""Seconds without one after which other workers take a trial for killed."""
+POLL = 1.0
+"""Seconds between two looks at the trials of other workers."""
+ATTEMPTS = 3
+"""How often a trial that is killed again and again is begun."""
+_WATCHED = "adelic:watched"
+_STARTUP_TRIALS = 5  # drawn blindly, and never pruned
+_BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
+_REMEDY = (
+    "--storage takes the path of an SQLite file or the URL of a data base, as sqlite:///studies.db or "
+    "postgresql://me@machine/studies"
+)
+_DAMAGED = "it may be damaged, or changed by hand: put a copy back, or choose another --storage to begin anew"
+_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
+
+Report = Callable[[int, float, dict[str, Any]], None]
+Between = Callable[[], None]
+Objective = Callable[[dict[str, Any], Report, Between], float]
+
+
+def run_study(
+    name: str,
+    objective: Objective,
+    dimensions: Mapping[str, Option],
+    *,
+    storage: str | Path,
+    trials: int,
+    epochs: int,
+    seed: int,
+    pruning: str | None,
+    progress: Callable[[list[FrozenTrial], int], None],
+    check: Callable[[FrozenTrial], object] = lambda trial: None,
+) -> list[FrozenTrial]:
+    """Continue a study until its trials are done, whoever does them; return all of them.
+
+    A trial counts when it is complete or pruned. One that was killed is marked as failed and repeated with the same
+    values. What is proposed depends on the seed, on the number of the trial and on the trials before it alone. Signals
+    are obeyed where `objective` asks whether there was one, never while the storage is written: there Optuna would end
+    in an error of its own.
+
+    Args:
+        name: of the study in the storage.
+        objective: called with the values of the dimensions, a function to report (epoch, value, figures) to, which
+            raises where the trial is to be pruned, and one to call between steps, which raises where a signal asked to
+            stop; returns the value to maximise. A `LeakError` ends the study, any other `AdelicError` prunes the trial.
+        dimensions: what is searched, by name.
+        storage: an SQLAlchemy URL, or the path of an SQLite file.
+        trials: how many are wanted.
+        epochs: the most that a trial reports.
+        seed: of the proposals.
+        pruning: "median" or "hyperband"; None for none.
+        progress: called with the finished trials and the epochs done in the running one.
+        check: called with each finished trial; raises ValueError where its figures cannot be.
+
+    Raises:
+        StorageError: the storage cannot be reached or used, or is damaged.
+        Interrupted: a signal asked to stop; finished trials are saved.
+
+    Warns:
+        UserWarning: trials have no digest, as those of older versions, and are used unverified.
+    """
+    with deferred_signals() as request, quiet(), _storage_errors(storage), _opened(storage) as backend:
+
+        def between() -> None:
+            if request.signum is not None:
+                words = f"{cause(request.signum)} after {len(_in(study, *_FINISHED))} of {trials} trials"
+                raise Interrupted(request.signum, f"{words}; they are saved, and the same command goes on from there")
+
+        with _damage(storage):
+            for other in optuna.get_all_study_names(backend):  # a study whose name is damaged is another one
+                verify(optuna.load_study(study_name=other, storage=backend))
+            study = optuna.create_study(
+                storage=backend,
+                study_name=name,
+                direction="maximize",
+                sampler=NumberedSampler(seed),
+                pruner=_pruner(pruning, epochs),
+                load_if_exists=True,
+            )
+        known = {name: distribution(dimension) for name, dimension in dimensions.items()}
+        if 0 < math.prod(len(d.tried) for d in dimensions.values()) <= trials:  # there is no range among them
+            study.sampler = EachOnceSampler(study, dimensions, seed)
+        while True:
+            between()
+            with _damage(storage):
+                check_trials(study, dimensions, known, check)
+            finished = _in(study, *_FINISHED)
+            progress(finished, 0)
+            if len(finished) >= trials:
+                return study.get_trials()
+            if len(finished) + len(_in(study, TrialState.RUNNING)) < trials:
+                _run_one(study, objective, dimensions, trials, partial(progress, finished), between)
+            else:  # the last trials are other workers', alive or killed
+                time.sleep(POLL)
+                _watch(study, backend)
+                optuna.storages.fail_stale_trials(study)
+
+
+def accuracies(path: Path) -> list[float | None]:
+    """Return the best validation accuracy of each trial of an SQLite file that was made to its end or pruned.
+
+    The file is only read.
+
+    Raises:
+        StorageError: it is damaged, or not a study's.
+    """
+    url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
+    with quiet(), _storage_errors(path), _damage(path):
+        check_pages(sqlalchemy.make_url(url), _BUSY)
+        backend = optuna.storages.RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)
+        try:
+            studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
+            for study in studies:
+                verify(study)
+            found = [t.value for study in studies for t in _in(study, *_FINISHED)]
+            check_kind(found, RATE.or_null().listed(), "accuracy")
+            return found
+        finally:
+            backend.remove_session()
+            backend.engine.dispose()
+
+
+def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
+    """Give a sign of life for each trial that was begun long ago, once, in case its worker was killed before its first.
+
+    A trial without any would never be taken for killed, and everybody would wait for it for ever.
+    """
+    study_id = backend.get_study_id_from_name(study.study_name)
+    long_ago = datetime.now() - timedelta(seconds=GRACE)  # without a time zone, as Optuna writes times
+    for trial in _in(study, TrialState.RUNNING):
+        if trial.datetime_start and trial.datetime_start < long_ago and _WATCHED not in trial.system_attrs:
+            trial_id = backend.get_trial_id_from_study_id_trial_number(study_id, trial.number)
+            backend.set_trial_system_attr(trial_id, _WATCHED, value=True)
+            backend.record_heartbeat(trial_id)
+
+
+def distribution(dimension: Option) -> BaseDistribution:
+    """Return the values of a dimension as Optuna describes them; those of a range have a logarithmic scale.
+
+    >>> distribution(Option(name="norm", tried=("post", "pre")))
+    CategoricalDistribution(choices=('post', 'pre'))
+    """
+    if dimension.bounds:
+        return FloatDistribution(*dimension.bounds, log=True)
+    return CategoricalDistribution(dimension.tried)
+
+
+def draw(dimensions: Mapping[str, Option], seed: int) -> dict[str, Any]:
+    """Return one random value for each dimension: uniformly of choices, log-uniformly of a range.
+
+    Args:
+        dimensions: what is searched, by name.
+        seed: of the draw, below 2^32.
+
+    >>> draw({"norm": Option(name="norm", tried=("post", "pre"))}, seed=0)
+    {'norm': 'pre'}
+    """
+    with quiet():
+        trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed)).ask(
+            {name: distribution(dimension) for name, dimension in dimensions.items()}
+        )
+    return {name: dimension.drawn(trial.params[name]) for name, dimension in dimensions.items()}
+
+
+class SurplusError(Exception):
+    """Two workers have begun the last trial at once; the later one drops it."""
+
+
+class NumberedSampler(optuna.samplers.BaseSampler):
+    """Tree-structured Parzen estimators whose random numbers depend on the seed and the trial's number.
+
+    A `TPESampler` begins its sequence anew in every process, so that a resumed study or a second worker would propose
+    the values of the first trials once more.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._number: int | None = None
+        self._sampler: optuna.samplers.TPESampler
+
+    def _of(self, trial: FrozenTrial) -> optuna.samplers.TPESampler:
+        if trial.number != self._number:
+            self._number = trial.number
+            self._sampler = optuna.samplers.TPESampler(
+                seed=stream_seed(self.seed, "search", trial.number) % 2**32,
+                n_startup_trials=_STARTUP_TRIALS,
+                constant_liar=True,  # workers keep away from what others are trying
+            )
+        return self._sampler
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return the dimensions that are drawn together."""
+        return self._of(trial).infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return values of the dimensions that are drawn together."""
+        return self._of(trial).sample_relative(study, trial, search_space)
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Return a value of one dimension."""
+        return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
+
+
+class EachOnceSampler(NumberedSampler):
+    """Each combination of choices once, for studies whose trials are enough for all; then Parzen estimators.
+
+    The order depends on the seed, and a trial's number says where in it to begin, so that workers do not meet. Optuna's
+    `GridSampler` fails on a trial that is repeated, and does not know those of a study that had fewer trials at first.
+
+    Args:
+        study: whose trials count, whoever proposed them.
+        dimensions: what is searched, by name; each has choices.
+        seed: of the order.
+    """
+
+    def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int) -> None:
+        super().__init__(seed)
+        self._study = study
+        self._space = {name: distribution(dimension) for name, dimension in dimensions.items()}
+        combinations = [
+            dict(zip(dimensions, values, strict=True))
+            for values in itertools.product(*(dimension.tried for dimension in dimensions.values()))
+        ]
+        order = np.random.default_rng(stream_seed(seed, "combinations")).permutation(len(combinations))
+        self._order = [combinations[i] for i in order]
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return all dimensions."""
+        return dict(self._space)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return the first combination, from the trial's number on, that no other trial has; {} if all are taken."""
+        # Not the trials of `study`, of which a pruner may show a part.
+        others = [t for t in self._study.get_trials(deepcopy=False) if t.number != trial.number]
+        tried = [t.system_attrs.get("fixed_params", t.params) for t in others]  # fixed: a repetition that waits
+        start = trial.number % len(self._order)
+        return next((c for c in [*self._order[start:], *self._order[:start]] if c not in tried), {})
+
+
+def _run_one(
+    study: Study,
+    objective: Objective,
+    dimensions: Mapping[str, Option],
+    trials: int,
+    on_epoch: Callable[[int], None],
+    between: Between,
+) -> None:
+    """Run one trial; mark it as failed and queue its repetition if anything other than its values ends it."""
+    begun: list[Trial] = []
+
+    def wrapped(trial: Trial) -> float:
+        before = [t for t in study.get_trials(deepcopy=False) if t.number < trial.number]
+        if sum(t.state != TrialState.FAIL for t in before) >= trials:
+            # Before it counts as begun: nothing repeats it.
+            raise SurplusError
+        begun.append(trial)
+        values = {name: _suggest(trial, name, dimension) for name, dimension in dimensions.items()}
+        latest: dict[str, Any] = {}
+        value = None
+
+        def report(epoch: int, value: float, figures: dict[str, Any]) -> None:
+            latest.update(figures)
+            on_epoch(epoch)
+            trial.report(value, epoch)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+
+        try:
+            value = float(objective(values, report, between))
+            return value
+        except LeakError:
+            raise  # it is the data's, not these values'
+        except AdelicError as error:
+            latest["reason"] = str(error)
+            raise optuna.TrialPruned from None
+        finally:
+            trial.set_user_attr("figures", latest)
+            seal(study, trial, value)
+
+    try:
+        study.optimize(wrapped, n_trials=1, catch=(SurplusError,))
+    except BaseException:
+        for trial in begun:
+            _repeat(study, study.trials[trial.number])
+        raise
+
+
+def _repeat(study: Study, trial: FrozenTrial) -> None:
+    """Queue a failed trial once more, with the values that it had."""
+    attempt = trial.user_attrs.get("attempt", 1)
+    if trial.state == TrialState.FAIL and attempt < ATTEMPTS:
+        study.enqueue_trial(trial.params, user_attrs={"attempt": attempt + 1, "repeats": trial.number})
+
+
+def _suggest(trial: Trial, name: str, dimension: Option) -> Any:
+    if dimension.bounds:
+        return trial.suggest_float(name, *dimension.bounds, log=True)
+    return trial.suggest_categorical(name, dimension.tried)
+
+
+def _pruner(pruning: str | None, epochs: int) -> optuna.pruners.BasePruner:
+    """Return a pruner that lets every trial live for a quarter of its epochs."""
+    patience = max(1, epochs // 4)
+    if pruning == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=patience)
+    if pruning == "hyperband":
+        return optuna.pruners.HyperbandPruner(min_resource=patience, max_resource=epochs)
+    return optuna.pruners.NopPruner()
+
+
+def _in(study: Study, *states: TrialState) -> list[FrozenTrial]:
+    return study.get_trials(deepcopy=False, states=states)
+
+
+def storage_url(storage: str | Path) -> sqlalchemy.URL:
+    """Return the URL of a storage; a text that is not a URL is the path of an SQLite file.
+
+    Raises:
+        StorageError: it is a malformed URL.
+
+    >>> str(storage_url("runs/tune/mine.db"))
+    'sqlite:///runs/tune/mine.db'
+    >>> str(storage_url("postgresql://me:secret@machine/studies"))
+    'postgresql://me:***@machine/studies'
+    """
+    text = str(storage)
+    if "://" in text:
+        try:
+            return sqlalchemy.make_url(text)
+        except (ArgumentError, ValueError):  # their messages may show a password
+            raise StorageError(f"the storage's URL is malformed; {_REMEDY}") from None
+    return sqlalchemy.URL.create("sqlite", database=Path(text).as_posix())
+
+
+@contextmanager
+def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
+    """Open a storage, made if missing; close its connections at the end."""
+    url = storage_url(storage)
+    options: dict[str, Any] = {}
+    if url.get_backend_name() == "sqlite":
+        options["connect_args"] = {"timeout": _BUSY}
+        if url.database:
+            with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
+                Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        with _damage(storage):
+            check_pages(url, _BUSY)
+    text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
+    for attempt in range(ATTEMPTS):
+        try:
+            with _damage(storage):
+                backend = optuna.storages.RDBStorage(
+                    text,
+                    options,
+                    heartbeat_interval=HEARTBEAT,
+                    grace_period=GRACE,
+                    heartbeat_stale_trial_callback=_repeat,
+                )
+            break
+        except ImportError as error:
+            raise StorageError(f"{_reason(error)} (the storage {url})") from None
+        except OperationalError as error:  # two workers make the tables of a new file at once: one comes last
+            if "already exists" not in str(error) or attempt == ATTEMPTS - 1:
+                raise
+            time.sleep(POLL)
+    try:
+        yield backend
+    finally:
+        backend.remove_session()
+        backend.engine.dispose()
+
+
+@contextmanager
+def _damage(storage: str | Path) -> Iterator[None]:
+    """Turn what Optuna raises on a damaged data base, and a ValueError of our checks, into one line."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, OptunaError) as error:
+        if isinstance(error, AdelicError | StorageInternalError):
+            raise
+        raise StorageError(f"cannot use {storage_url(storage)}: {_reason(error)}; {_DAMAGED}") from None
+
+
+@contextmanager
+def _storage_errors(storage: str | Path) -> Iterator[None]:
+    """Turn the errors of a data base into one line that shows no password."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        reason = _reason(error.__cause__ or error)
+        remedy = _DAMAGED if "malformed" in reason or "not a database" in reason else _REMEDY
+        raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {remedy}") from None
+
+
+def _reason(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Optuna from logging trials and from warning of the heartbeat, which it calls experimental."""
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(verbosity)

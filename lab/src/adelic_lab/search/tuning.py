@@ -1,0 +1,338 @@
+"""Searching a recipe: equal budgets for every embedding, judged by the validation split alone.
+
+A trial is one training with proposed values. All trials of a study have the same data, the same seed (so the same
+initial weights and the same stream of sampled rows) and the same budget: at most `epochs` times the rows of the
+training split; on a drawn task, its questions as often as there are passes; of a solver, its steps. Studies of two
+embeddings with equal `trials` and `epochs` have equal budgets, though one embedding may have more dimensions of its own
+to search.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomli_w
+import torch
+
+from adelic.data import training_rows
+from adelic.data.protocol import Progress
+from adelic.data.sources import DrawnData, TableData
+from adelic.errors import ConfigurationError, needs_extra
+from adelic.storage.files import is_stream, read_bytes
+from adelic.storage.options import options
+from adelic.storage.provenance import source_commit, versions
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import RandomSearch
+from adelic_lab.config.recipes import read_recipe_file
+from adelic_lab.config.renamed import first_names, todays_names
+from adelic_lab.models.solvers.fitting import fit_solver, solver_for
+from adelic_lab.results.kinds import AMOUNT, COUNT, NUMBER, RATE, TEXT, check_all, check_kind, check_known
+from adelic_lab.runs.development import Questions, TrainValidation
+from adelic_lab.runs.folder import choose_device, device_name
+from adelic_lab.runs.runner import development
+from adelic_lab.search.dimensions import Search, apply
+from adelic_lab.train.fitting import begin
+from adelic_lab.train.joints import with_best_joint
+from adelic_lab.train.memory import check_memory
+from adelic_lab.train.world import ALONE
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialResult:
+    """One finished trial.
+
+    Attributes:
+        number: in the study, from 0.
+        state: "complete" or "pruned".
+        accuracy, loss: on the validation split, of the epoch with the best accuracy; None if no epoch was finished. A
+            solver's accuracy is the share of answers that are exactly right, and it has no loss.
+        epochs, samples: how many were trained on; 0 for a solver.
+        seconds: of training and validation.
+        reason: why the values could not be trained with; None if they could.
+        values: of the dimensions.
+    """
+
+    number: int
+    state: str
+    accuracy: float | None
+    loss: float | None
+    epochs: int
+    samples: int
+    seconds: float
+    reason: str | None
+    values: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are not empty, for TOML."""
+        return {key: value for key, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyResult:
+    """A study whose trials are done.
+
+    Attributes:
+        search: what was searched.
+        trials: the finished trials.
+        n_failed: how many trials were killed or interrupted; they were repeated.
+        device: where the last ones ran, in words.
+        data_sha256: of the data; None of a drawn task, whose questions follow from the rest.
+
+    >>> from adelic.data import TaskData
+    >>> from adelic_lab.config.embedding import EmbeddingConfig
+    >>> from adelic_lab.config.recipes import load_recipe
+    >>> recipe = load_recipe("quick", "schubert-4")
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": None}
+    >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
+    >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
+    >>> search = Search(config=config, dimensions=("norm",))
+    >>> study = StudyResult(search=search, trials=(post, pre), n_failed=0, device="cpu")
+    >>> study.best.number, study.config.recipe.norm, study.to_toml().splitlines()[0]
+    (1, 'pre', '# Chosen by `adelic tune` after 2 trials, by validation accuracy, with one seed.')
+    """
+
+    search: Search
+    trials: tuple[TrialResult, ...]
+    n_failed: int
+    device: str
+    data_sha256: str | None = None
+
+    @property
+    def best(self) -> TrialResult:
+        """Return the complete trial with the best validation accuracy; of equal ones, that with the lower loss."""
+        complete = [trial for trial in self.trials if trial.state == "complete"]
+        return max(complete, key=lambda t: (t.accuracy or 0.0, -(t.loss or 0.0), -t.number))
+
+    @property
+    def config(self) -> Experiment:
+        """Return the run with the best values."""
+        return apply(self.search.config, self.best.values)
+
+    def to_toml(self) -> str:
+        """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
+        base, config, best = self.search.config, self.config, self.best
+        recipe = {key: value for key, value in config.recipe.as_dict().items() if key != "name"}
+        study = {
+            "name": self.search.name,
+            "command": self.search.command(len(self.trials)),
+            **base.data.as_dict(),
+            **({} if self.data_sha256 is None else {"data_sha256": self.data_sha256}),
+            "seed": base.seed,
+            "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
+            "pruning": self.search.pruning_word,
+            **({"epochs_per_trial": base.network_recipe.epochs} if base.is_network else {}),
+            "complete": sum(t.state == "complete" for t in self.trials),
+            "pruned": sum(t.state == "pruned" for t in self.trials),
+            "failed": self.n_failed,
+            "samples": sum(t.samples for t in self.trials),
+            "seconds": round(sum(t.seconds for t in self.trials), 1),
+            "device": self.device,
+            "commit": source_commit() or "",
+            "versions": versions("torch", "numpy", "optuna"),
+            "best": {"trial": best.number, "validation_accuracy": best.accuracy}
+            | ({} if best.loss is None else {"validation_loss": best.loss}),
+            "trials": [trial.as_dict() for trial in self.trials],
+        }
+        note = f"Chosen by `adelic tune` after {len(self.trials)} trials, by validation accuracy, with one seed."
+        return f"# {note}\n" + tomli_w.dumps(
+            {"recipe": recipe, "embedding" if config.is_network else "solver": config.model.as_dict(), "study": study}
+        )
+
+
+def tune(
+    search: Search, *, trials: int, storage: str | Path, device: str = "auto", progress: Progress | None = None
+) -> StudyResult:
+    """Search a recipe, or continue a search, until a number of trials is done.
+
+    The study lives in the storage: the same call goes on with it after a kill, and several processes with the same
+    storage share its trials. A killed trial is marked as failed and repeated with the same values.
+
+    Args:
+        search: what is searched.
+        trials: how many are wanted, those that are done already included.
+        storage: path of an SQLite file, or any URL that Optuna (SQLAlchemy) knows.
+        device: "auto", "cpu", "cuda" or another name that torch knows.
+        progress: called with (epochs done, epochs in all, text) for a progress bar.
+
+    Raises:
+        LeakError: a row of validation or test is among the rows to train on; there is no study then.
+        ConfigurationError: there are no trials to make, or no trial could be trained to its end.
+        MissingExtraError: Optuna is not installed.
+        StorageError: the storage cannot be reached or used.
+        Interrupted: a signal asked to stop; finished trials are saved.
+
+    >>> from adelic.data import TaskData
+    >>> import tempfile
+    >>> from adelic_lab.config.embedding import EmbeddingConfig
+    >>> from adelic_lab.config.recipes import load_recipe
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = tune(Search(config=config, dimensions=("norm",)), trials=2, storage=f"{folder}/study.db")
+    >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")
+    ([('complete', 62), ('complete', 62)], True)
+    """
+    options(RandomSearch)["trials"].check(trials)
+    with needs_extra("searching", "tune", "./lab"):
+        from adelic_lab.search.studies import run_study
+    if progress is not None and isinstance(search.config.data, TableData):
+        progress(0, 1, f"reading {search.config.row}, and encoding its numbers")
+    config, torch_device = search.config, choose_device(device if search.config.is_network else "cpu")
+    train, sha256 = (_network_trials if config.is_network else _solver_trials)(search, torch_device)
+    epochs = config.network_recipe.epochs if config.is_network else 1
+
+    def report_epoch(finished: list["FrozenTrial"], epoch: int) -> None:
+        if progress:
+            best = max((t.value for t in finished if t.value is not None), default=None)
+            text = f"trial {min(len(finished) + 1, trials)}/{trials}"
+            progress(
+                min(len(finished) * epochs + epoch, trials * epochs),
+                trials * epochs,
+                text if best is None else f"{text}, best {100 * best:.2f} %",
+            )
+
+    found = run_study(
+        search.name,
+        # A study keeps the first names of its dimensions, so that one of an older version goes on.
+        lambda values, *how: train(apply(config, todays_names(values)), *how),
+        first_names(search.space),
+        storage=storage,
+        trials=trials,
+        epochs=epochs,
+        seed=config.seed,
+        pruning=search.pruning,
+        progress=report_epoch,
+        check=_result,
+    )
+    results = [_result(trial) for trial in found if trial.state.name in ("COMPLETE", "PRUNED")]
+    if not any(result.state == "complete" for result in results):
+        reason = next((r.reason for r in results if r.reason), "all were pruned")
+        raise ConfigurationError(f"no trial of {search.name} came to its end ({reason})")
+    return StudyResult(
+        search=search,
+        trials=tuple(results),
+        n_failed=sum(trial.state.name == "FAIL" for trial in found),
+        device=device_name(torch_device),
+        data_sha256=sha256,
+    )
+
+
+Report = Callable[[int, float, dict[str, Any]], None]
+Between = Callable[[], None]
+_Trial = Callable[[Experiment, Report, Between], float]
+
+
+def _network_trials(search: Search, device: torch.device) -> tuple[_Trial, str | None]:
+    """Return what trains one trial of a network, and the SHA-256 of its data."""
+    check_memory(search.config, device)
+    data = development(search.config)
+    training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
+    sha256 = data.sha256 if isinstance(data, TrainValidation) else None
+    return lambda config, report, between: train_trial(config, data, device, report, between), sha256
+
+
+def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, None]:
+    """Return what trains one trial of a solver, and no SHA-256: the questions follow from task and seed."""
+    solver_for(search.config, changes_rate="learning-rate" in search.space)
+    source, seed = search.config.questions, search.config.seed
+    operands, answers = source.questions(seed)
+    asked, _ = next(source.tests(seed, operands))
+    questions, wanted = source.validation(seed, np.concatenate([operands, asked]))
+    source.drawn.check_unseen(operands, questions)
+
+    def train(config: Experiment, report: Report, between: Between) -> float:
+        fitted = fit_solver(config, operands, answers, progress=lambda *_: between())
+        accuracy: float = fitted.evaluate(questions, wanted)[0]["accuracy"]
+        report(1, accuracy, {"seconds": round(fitted.seconds, 3)})
+        return accuracy
+
+    return train, None
+
+
+def train_trial(
+    config: Experiment,
+    data: TrainValidation | Questions,
+    device: torch.device,
+    report: Report,
+    between: Between | None = None,
+) -> float:
+    """Train one trial; return the best validation accuracy of its epochs.
+
+    Args:
+        config: the run.
+        data: its splits but the test split.
+        device: where.
+        report: called after each epoch with (epoch, best accuracy so far, figures); may end the trial by raising.
+        between: called between any two steps, if it is given; may raise to stop.
+
+    Raises:
+        AdelicError: the values do not go together, training diverged, or the device's memory is too small.
+    """
+    with torch.random.fork_rng():
+        try:
+            config, _ = with_best_joint(config, data.objective, lambda one: begin(one, data, device), ALONE)
+            trainer = begin(config, data, device)
+            counters = trainer.progress
+            while counters.epoch < config.network_recipe.epochs:
+                if between and counters.epoch:  # not only inside an epoch, which may be a single step
+                    between()
+                trainer.run_epoch(between_steps=between)
+                accuracy, negative_loss = counters.best_score
+                figures = {
+                    "loss": -negative_loss,
+                    "epochs": counters.epoch,
+                    "samples": _rows_of(config, len(data.y_train), counters.epoch),
+                    "seconds": round(counters.seconds, 3),
+                }
+                report(counters.epoch, accuracy, figures)
+        except torch.OutOfMemoryError:
+            batch = config.network_recipe.batch_size
+            raise ConfigurationError(f"the memory of {device} cannot hold batch-size={batch}") from None
+    return accuracy
+
+
+def _rows_of(config: Experiment, n: int, epochs: int) -> int:
+    """Return how many of n rows some epochs draw; those of a drawn task share its questions."""
+    if isinstance(config.data, DrawnData):
+        return round(n * config.network_recipe.passes * epochs / config.network_recipe.epochs)
+    return n * epochs
+
+
+def check_output(path: Path, search: Search) -> None:
+    """Raise unless a recipe's file is missing, or a pipe or device, or holds an earlier stage of this very study.
+
+    Raises:
+        ConfigurationError: the file holds something else.
+    """
+    if is_stream(path) or read_bytes(path) is None:
+        return
+    study = read_recipe_file(path).get("study")
+    name = study.get("name") if isinstance(study, dict) else None
+    if name != search.name:
+        raise ConfigurationError(f"{path} holds the recipe of another study; choose another --output, or delete it")
+
+
+def _result(trial: "FrozenTrial") -> TrialResult:
+    """Return a finished trial; a figure that is missing, or cannot be, is a ValueError."""
+    figures = trial.user_attrs.get("figures", {})
+    check_kind(trial.value, RATE.or_null(), "accuracy")
+    check_all(figures, {} if trial.value is None else {"seconds": AMOUNT}, "figures.")
+    check_known(figures, {"loss": NUMBER, "epochs": COUNT, "samples": COUNT, "reason": TEXT})
+    return TrialResult(
+        number=trial.number,
+        state=trial.state.name.lower(),
+        # Of a pruned trial Optuna gives the value that was reported last: the best up to then, as of a complete one.
+        accuracy=trial.value,
+        loss=figures.get("loss"),
+        epochs=figures.get("epochs", 0),
+        samples=figures.get("samples", 0),
+        seconds=figures.get("seconds", 0.0),
+        reason=figures.get("reason"),
+        values=todays_names(trial.params),
+    )

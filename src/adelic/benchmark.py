@@ -1,0 +1,3 @@
+"""Where `adelic.benchmark` was until version 0.1: it is the package `adelic_lab` now."""
+
+raise ImportError("adelic.benchmark is the package adelic_lab since version 0.2: from adelic_lab import write_report")

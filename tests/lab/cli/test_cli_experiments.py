@@ -1,0 +1,567 @@
+import csv
+import json
+import os
+import re
+import shlex
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner
+
+from adelic.cli import commands
+from adelic.data.sources import TableData, TaskData
+from adelic.nn import EMBEDDINGS
+from adelic.storage.options import name_option, options
+from adelic_lab import (
+    CLASSICAL_MODELS,
+    Classical,
+    EmbeddingConfig,
+    TrainConfig,
+    published_rows,
+    read_result,
+    read_results,
+    recipe_names,
+)
+from adelic_lab.cli.experiments import train
+from adelic_lab.config.models import CLASSICAL_TITLES
+from adelic_lab.config.solver_names import SOLVER_MODULES, TITLES
+
+QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
+TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def result_in(folder):
+    return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
+
+
+def test_the_help_says_what_each_solver_is(works):
+    words = " ".join(works("train", "--help").partition("--solver TEXT")[2].partition("--steps")[0].split())
+    words = words.replace("- ", "-")  # where a name was broken
+    assert SOLVER_MODULES.keys() == TITLES.keys()
+    for name, title in TITLES.items():
+        assert f"{name} ({title})".replace("- ", "-") in words
+
+
+def test_every_embedding_and_each_option_of_an_experiment_can_be_given():
+    flags = {parameter.name: parameter.help for parameter in train.params if hasattr(parameter, "help")}
+    assert all(name in flags["embedding"] for name in EMBEDDINGS)
+    for kind in (TaskData, TableData, EmbeddingConfig, TrainConfig):
+        for name, option in options(kind).items():
+            assert option.help in flags[name]
+            assert option.help.endswith((".", "]"))
+
+
+def test_train_and_again(works):
+    out = works(*TRAIN)
+    first, second = out.splitlines()
+    found = re.fullmatch(
+        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %, look-up (\S+) %, best trivial rule "
+        r"\(([^)]*)\) (\S+) %\), "
+        r"balanced (\S+) %, macro-F1 (\S+) %, loss (\S+), \d+ s(; it predicts one class only)?",
+        first,
+    )
+    assert found, first
+    folder = Path(second.removeprefix("run folder: "))
+    assert folder.parent == Path("runs")
+    result = result_in(folder)
+    test = result["test"]
+    assert found[1] == f"{100 * test['accuracy']:.2f}"
+    assert found[2] == f"{100 * result['majority']:.2f}"
+    assert found[3] == f"{100 * result['lookup']:.2f}"
+    assert (found[4], found[5]) == (result["rule_name"], f"{100 * result['rule']:.2f}")
+    assert found[6] == f"{100 * test['balanced_accuracy']:.2f}"
+    assert found[7] == f"{100 * test['macro_f1']:.2f}"
+    assert found[8] == f"{test['loss']:.4f}"
+    assert bool(found[9]) == result["predicts_one_class"]
+    before = (folder / "result.json").stat().st_mtime_ns
+    assert works(*TRAIN) == out
+    assert (folder / "result.json").stat().st_mtime_ns == before
+
+
+def test_train_in_a_folder(works, refused):
+    works(*TRAIN, "--run-dir", "mine")
+    assert {path.name for path in Path("mine").iterdir()} == {
+        "config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE",
+    }  # fmt: skip
+    line = refused(*TRAIN, "--run-dir", "mine", "--seed", "1")
+    assert "mine" in line
+    assert "seed is 0 there and 1 here" in line
+    assert "--restart" in line
+    assert result_in("mine")["seed"] == 0
+    works(*TRAIN, "--run-dir", "mine", "--seed", "1", "--restart")
+    assert result_in("mine")["seed"] == 1
+
+
+def test_options_reach_the_run(works):
+    works(
+        "train", "weaving", "--n", "5", "--edition", "levels", "--split", "orbits", "--embedding", "adelic",
+        "--features", "one-hot-digits", "--projection", "linear", "--primes", "2,3", "--precision", "3",
+        "--fractional-digits", "1", *QUICK, "--symmetries",
+        "--learning-rate", "2e-3", "--batch-size", "50", "--seed", "4", "--run-dir", "mine",
+    )  # fmt: skip
+    found = result_in("mine")["configuration"]
+    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "split": "orbits"}
+    assert found["embedding"] == {
+        "name": "adelic", "features": "one-hot-digits", "projection": "linear", "primes": [2, 3], "precision": 3,
+        "fractional_digits": 1,
+    }  # fmt: skip
+    assert (found["seed"], found["recipe"]["learning_rate"], found["recipe"]["batch_size"]) == (4, 2e-3, 50)
+    assert (found["recipe"]["epochs"], found["recipe"]["symmetries"]) == (1, True)
+    command = shlex.split(result_in("mine")["command"])
+    works(*command[1:], "--run-dir", "again", "--device", "cpu")
+    again = result_in("again")
+    assert again["configuration"] == found
+    assert again["test"] == result_in("mine")["test"]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["periodic", "--sigma", "0.3"], {"sigma": 0.3}),
+        (["fone", "--bases", "2-5", "--standardize"], {"bases": "2-5", "standardize": True}),
+        (["xval", "--no-standardize"], {}),
+        (["xval", "--standardize"], {"standardize": True}),
+        (["periodic", "--published"], {"published": True}),
+    ],
+)
+def test_the_options_of_rivals_reach_the_run_and_its_command(works, options, found):
+    works("train", "schubert", "--n", "3", *QUICK, "--run-dir", "mine", "--embedding", *options)
+    mine = result_in("mine")
+    options = ("sigma", "bases", "standardize", "published")
+    stored = {k: v for k, v in mine["configuration"]["embedding"].items() if k in options}
+    assert stored == found
+    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
+    assert result_in("again")["configuration"] == mine["configuration"]
+    assert result_in("again")["test"] == mine["test"]
+
+
+def test_the_place_wise_model_and_its_command(works, refused):
+    start = ["train", "schubert", "--n", "3", *QUICK, "--primes", "2,3", "--precision", "3"]
+    assert "adelic" in works(*start, "--places", "late", "--batch-size", "62", "--run-dir", "mine")
+    mine = result_in("mine")
+    assert (mine["features"], mine["places"]) == ("characters", "late")
+    assert mine["configuration"]["embedding"]["places"] == "late"
+    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
+    assert result_in("again")["configuration"] == mine["configuration"]
+    assert result_in("again")["test"] == mine["test"]
+    assert "another configuration" in refused(*start, "--places", "apart", "--batch-size", "62", "--run-dir", "mine")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--n", "-4"], "at least"),
+        (["--n", "99"], "schubert --n 99"),
+        (["--n", "x"], "--n"),
+        (["--n", "3", "--recipe", "paper"], "pass --learning-rate"),
+        (["--epochs", "0"], "--epochs 0"),
+        (["--epochs", "1.5"], "--epochs"),
+        (["--batch-size", "0"], "--batch-size 0"),
+        (["--max-rows", "-5"], "--max-rows -5"),
+        (["--learning-rate", "0"], "--learning-rate 0"),
+        (["--learning-rate", "nan"], "--learning-rate nan"),
+        (["--learning-rate", "fast"], "--learning-rate"),
+        (["--seed", "-1"], "seed"),
+        (["--seed", "x"], "--seed"),
+        (["--edition", "leaky"], "edition"),
+        (["--split", "orbit"], "did you mean 'orbits'"),
+        (["--symmetries"], "use --split orbits, or --no-symmetries"),
+        (["--embedding", "learned", "--features", "digits"], "--features belongs to"),
+        (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
+        (["--embedding", "learned", "--places", "late"], "--places belongs to"),
+        (["--embedding", "learned", "--sigma", "0.1"], "--sigma belongs to the embedding 'periodic', not to 'learned'"),
+        (["--embedding", "periodic", "--standardize"], "--standardize belongs to the embeddings 'fone' and 'xval'"),
+        (["--embedding", "periodic", "--sigma", "0"], "--sigma 0.0 must be a positive number"),
+        (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
+        (["--embedding", "fone", "--bases", "3"], "unknown bases '3'; bases: 10, 2-5"),
+        (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
+        (["--places", "axail"], "did you mean 'axial'"),
+        (["--places", "late", "--features", "standardized"], "belong to --places 'flat'"),
+        (["--projection", "mlp"], "linear"),
+        (["--primes", "2,9"], "9 is not a prime"),
+        (["--primes", "2,3,2"], "occurs twice"),
+        (["--precision", "0"], "--precision 0"),
+        (["--fractional-digits", "16"], "--fractional-digits 16"),
+        (["--features", "characters", "--primes", ",".join(map(str, [101, 103] * 40))], "occurs twice"),
+        (["--primes", "2,3,5,7,11,13,17,19,23,29,31", "--features", "one-hot-digits"], "projection"),
+        (["--device", "potato"], "device"),
+        (["--device", "meta"], "device"),
+        (["--run-dir", "file/run"], "file/run"),
+        (["--run-dir", "file"], "file"),
+        (["--run-dir", "a" * 300], "too long"),
+        (["--sed", "3"], "--seed"),
+        (["more"], "more"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_errors_of_training(refused, folder, arguments, words):
+    (folder / "file").write_text("")
+    rest = [] if "--n" in arguments else ["--n", "3"]
+    rest += [] if "--recipe" in arguments else ["--recipe", "quick"]
+    rest += [] if "--epochs" in arguments else ["--epochs", "1"]
+    assert words in refused("train", "schubert", *rest, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("task", "n", "words"),
+    [
+        ("kl", 3, ("exact match", "trivial rule", "balanced", "macro-F1")),
+        ("rsk", 4, ("exact match", "majority class")),
+        ("characters", 5, ("exact match", "mean absolute error", "mean squared error", "trivial rule")),
+    ],
+)
+def test_several_targets_and_numbers(works, task, n, words):
+    out = works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK)
+    assert all(word in out for word in (*words, f"{task}-{n} learned: test", "trained on 16 rows"))
+    assert works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK) == out
+    (label,) = (path.name for path in Path("runs").iterdir())
+    assert "exact match" in works("runs", "show", label)
+
+
+@pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])
+def test_data_too_small_to_learn_from(refused, task, n):
+    """No validation row, or one class only."""
+    refused("train", task, "--n", n, "--embedding", "learned", *QUICK)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_no_gpu(refused):
+    assert "device 'cuda'" in refused("train", "schubert", "--n", "3", "--recipe", "quick", "--device", "cuda")
+
+
+def test_divergence_is_one_clear_line(adelic):
+    outcome = adelic(*TRAIN[:-4], "--epochs", "3", "--learning-rate", "1e30", "--device", "cpu")
+    assert outcome.status == 2
+    assert "Traceback" not in outcome.err
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
+    assert "lower --learning-rate" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("checkpoint.safetensors", "cut"), ("config.toml", "= ="), ("metrics.jsonl", "")]
+)
+def test_a_damaged_run_folder(works, refused, name, content):
+    works(*TRAIN, "--run-dir", "mine")
+    for path in ("DONE", "result.json"):
+        (Path("mine") / path).unlink()
+    (Path("mine") / name).write_text(content)
+    assert "--restart" in refused(*TRAIN, "--run-dir", "mine")
+    works(*TRAIN, "--run-dir", "mine", "--restart")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "signum", "words"),
+    [
+        (["train", "schubert", "--n", "3", "--embedding", "learned", "--run-dir", "runs/one"], signal.SIGINT, ""),
+        (["reproduce", "schubert-4", "--embeddings", "learned"], signal.SIGTERM, "run 1 of 1: "),
+    ],
+    ids=["train, Ctrl-C", "reproduce, SIGTERM"],
+)
+def test_a_stopped_command_says_how_to_go_on(adelic, folder, arguments, signum, words):
+    """Inside the first epoch of a run that would take days."""
+
+    def stop():
+        while not list(folder.glob("runs/*/config.toml")) and not over.wait(0.01):
+            pass
+        over.wait(0.3)  # config.toml is written just before training begins
+        if not over.is_set():
+            os.kill(os.getpid(), signum)
+
+    over = threading.Event()
+    thread = threading.Thread(target=stop)
+    thread.start()
+    try:
+        outcome = adelic(*arguments, "--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu")
+    finally:
+        over.set()
+        thread.join()
+    assert outcome.status == 128 + signum, outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
+    assert "the same command goes on from there" in line
+    assert words in line
+    (run_folder,) = folder.glob("runs/*")
+    names = {path.name for path in run_folder.iterdir()}
+    assert {"config.toml", "checkpoint.safetensors"} <= names
+    assert not names & {"DONE", "result.json"}
+
+
+def test_dry_run(works, folder):
+    out = works("reproduce", "schubert-4", "weaving-6", "--seeds", "0-2", "--recipe", "quick", "--dry-run")
+    lines = out.splitlines()
+    assert len(lines) == len(set(lines)) == 12
+    assert lines[0] == (
+        "adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 30 --seed 0"
+    )
+    assert list(folder.iterdir()) == []
+    everything = works("reproduce", "--dry-run").splitlines()
+    assert all(line.startswith("adelic train ") for line in everything)
+    assert any("--n 10" in line for line in everything)
+
+
+def test_models_outside_the_transformer(works, folder):
+    command = ["reproduce", "schubert-4", "--models", "majority,logistic", "--trials", "2", "--max-rows", "200"]
+    assert works(*command, "--seeds", "0,1", "--dry-run").splitlines() == [
+        f"adelic reproduce schubert-4 --models {name} --trials {trials} --max-rows 200 --seeds {seed}"
+        for name, trials in (("majority", 1), ("logistic", 2))
+        for seed in (0, 1)
+    ]
+    assert list(folder.iterdir()) == []
+    out = works(*command)
+    assert "majority class" in out
+    assert "logistic" in out
+    assert "AOE (" not in out
+    assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
+    assert len(read_results(folder / "results")) == 2
+    repeated = read_results(folder / "results")[0].command
+    works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
+    again, first = (read_results(folder / name)[0] for name in ("again", "results"))
+    assert (again.test, again.configuration) == (first.test, first.configuration)
+    listed = json.loads(works("runs", "list", "--json"))
+    runs = [(run["embedding"], run["state"]) for run in listed if run["kind"] == "run"]
+    assert runs == [("logistic", "finished"), ("majority", "finished")]
+    assert [(entry["state"], entry["trials"]) for entry in listed[2:]] == [("finished", 2), ("finished", 1)]
+
+
+def test_both_kinds_of_models_in_one_matrix(works):
+    command = ["reproduce", "schubert-4", "--models", "trees", "--recipe", "quick", "--dry-run"]
+    assert len(works(*command).splitlines()) == 1
+    kinds = [line.split()[1] for line in works(*command, "--embeddings", "adelic,learned").splitlines()]
+    assert kinds == ["reproduce", "train", "train"]
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    """A real, small matrix: one row, one embedding, two seeds, one epoch, one layer."""
+    folder = tmp_path_factory.mktemp("reproduced")
+    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", *QUICK]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner().invoke(commands, command, obj=shlex.join(["adelic", *command]))
+    assert done.exit_code == 0, done.output
+    return folder, command, done.stdout
+
+
+def test_reproduce(reproduced, works, monkeypatch):
+    folder, command, out = reproduced
+    results = read_results(folder / "results")
+    assert [(r.task, r.n, r.embedding, r.seed) for r in results] == [
+        ("schubert", 4, "learned", 0),
+        ("schubert", 4, "learned", 1),
+    ]
+    assert len([*(folder / "runs").iterdir()]) == 2
+    assert [path.name for path in (folder / "results").iterdir()] == ["schubert-4.jsonl"]
+    assert "schubert-4" in out
+    assert " 2 " in out
+    monkeypatch.chdir(folder)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")}
+    assert len(before) == 5  # a result and metrics of each run, and the file of the row
+    assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")} == before
+
+
+def test_report(reproduced, works, folder):
+    results = reproduced[0] / "results"
+    out = works("report", "--results-dir", results, "--output", "pages/page.html")
+    assert [line for line in out.splitlines() if line.startswith("wrote ")] == [
+        f"wrote pages/page{suffix}" for suffix in (".html", ".csv", ".md", "-tables.md")
+    ]
+    rows = list(csv.reader((folder / "pages" / "page.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 2
+    page = (folder / "pages" / "page.html").read_text(encoding="utf-8")
+    markdown = (folder / "pages" / "page.md").read_text(encoding="utf-8")
+    shown = re.sub("<[^>]*>", "", page.replace("</td>", "\n").replace("<td", "\n<td"))
+    for cell in rows[1]:
+        assert all(word in out for word in cell.split())  # the terminal's table breaks lines between words
+        assert f"\n{cell}\n" in shown
+        assert cell in markdown
+    figures = [r.test["accuracy"] for r in read_results(results)]
+    low, high = sorted(100 * figure for figure in figures)
+    assert rows[1][6] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
+    assert works("report", "--results-dir", results, "--markdown") == markdown
+    overview = works("report", "--results-dir", results, "--markdown", "--table", "overview")
+    assert overview.startswith("## Each row\n")
+    tables = (folder / "pages" / "page-tables.md").read_text(encoding="utf-8")
+    alone, _, note = overview.partition("\n† ")  # a mark is explained once, at the end
+    assert tables.startswith(alone)
+    assert tables.rstrip().endswith(note.rstrip())
+
+
+def test_report_shows_what_train_has_left(works, folder):
+    works(*TRAIN)
+    assert "| schubert-3 (published) | learned" in works("report", "--markdown")
+    given = ["--embeddings", "learned", "--recipe", "quick", "--epochs", "1", "--max-rows", "64", "--seeds", "0"]
+    works("reproduce", "schubert-4", *given)
+    both = works("report", "--markdown")
+    assert ("| schubert-3 (published) | learned" in both, both.count("| schubert-4 (published) | learned")) == (
+        True,
+        1,
+    )  # each run once
+    assert works("report", "--runs-dir", "runs", "--markdown") == both
+    assert "schubert-3" not in works("report", "--results-dir", "results", "--markdown")
+
+
+@pytest.mark.filterwarnings("default:.*is left out:UserWarning")
+def test_a_damaged_run_is_left_out_of_a_report_and_named(works, adelic, folder):
+    works(*TRAIN)
+    works(*TRAIN, "--seed", "1")
+    damaged, _ = sorted((folder / "runs").iterdir())
+    (damaged / "result.json").write_text("{", encoding="utf-8")
+    outcome = adelic("report", "--markdown")
+    assert (outcome.status, outcome.out.count("| schubert-3 (published) | learned")) == (0, 1)
+    assert f"warning: {Path('runs') / damaged.name} is left out: " in outcome.err
+
+
+def test_a_report_of_nothing_says_where_results_are(refused, folder):
+    assert "no results in results and runs; `adelic train` and `adelic reproduce` make some" in refused("report")
+    (folder / "results" / "table").mkdir(parents=True)
+    (folder / "results" / "table" / "schubert-3.jsonl").write_text("", encoding="utf-8")
+    assert f"--results-dir {Path('results/table')} has some" in refused("report")
+    assert "no results in results/table;" in refused("report", "--results-dir", "results/table")
+
+
+def test_report_of_all_rows(reproduced, works, folder):
+    out = works("report", "--results-dir", reproduced[0] / "results", "--all-rows", "--markdown")
+    for row in published_rows():
+        assert f"| {row} (published) |" in out
+    assert out.count("not run") == 25
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report"], "results"),
+        (["report", "--results-dir", "missing"], "missing"),
+        (["report", "--results-dir", "odd/odd.json"], "odd.json"),
+        (["report", "--results-dir", "odd"], "odd.json"),
+        (["report", "--results-dir", "a" * 300], "too long"),
+        (["report", "--results-dir", "odd", "--table", "loss"], "--table belongs to --markdown"),
+        (["reproduce", "nothing-4"], "unknown row"),
+        (["reproduce", "schubert-4", "--recipe", ""], "'--recipe': the text is empty; write one, or leave the option"),
+        (["train", "schubert", "--n", "3", "--embedding", ""], "'--embedding': the text is empty"),
+        (["train", "schubert", "--n", "abc"], "--n 'abc' must be a whole number"),
+        (["train", "schubert", "--n", "3", "--node-rank", "-1"], "--node-rank -1 must lie from 0"),
+        (["train", "schubert", "--n", "3", "--n-layers", "99", "--d-model", "65536"], "--n-layers 99, --d-model 65536"),
+        (["train", "gcd", "--task-options", "limit"], "--task-options 'limit' must be NAME=VALUE"),
+        (["reproduce", "schubert-4", "--workers", "0", "--dry-run"], "--workers 0 must be a whole number from 1"),
+        (["reproduce", "schubert-4", "--address", "x", "--dry-run"], "belong to --engine ray"),
+        (["reproduce", "schubert-4", "--report", "x", "--dry-run"], "that ends in .html"),
+        (["reproduce", "schubert-4", "--report", "odd/odd.json/x.html"], "cannot write odd/odd.json/x.html: "),
+        (["reproduce", "schubert-4", "--results-dir", "odd/odd.json", "--dry-run"], "choose another --results-dir"),
+        (["reproduce", "schubert-4", "--runs-dir", "odd/odd.json/x"], "choose another --runs-dir"),
+        (["reproduce", "arithmetic", "--workers", "0", "--dry-run"], "--workers 0 must be"),
+        (["reproduce", "arithmetic", "--report", "odd/odd.json", "--dry-run"], "choose another --report"),
+        (["reproduce", "schubert-4", "--seeds", "a"], "'a' is not an integer"),
+        (["reproduce", "schubert-4", "--seeds", ""], "is not an integer"),
+        (["reproduce", "schubert-4", "--seeds", "-1", "--dry-run"], "--seeds -1 must be a whole number from 0"),
+        (["reproduce", "arithmetic", "--seeds", "0,-1", "--dry-run"], "--seeds -1 must be a whole number from 0"),
+        (["reproduce", "arithmetic", "--examples", "0", "--dry-run"], "--examples 0 must be a whole number from 1"),
+        (["reproduce", "schubert-4", "--split", "orbit"], "did you mean 'orbits'"),
+        (["reproduce", "schubert-4", "--embeddings", ",", "--dry-run"], "embedding"),
+        (["reproduce", "schubert-4", "--embeddings", "adelic:digit"], "did you mean 'digits'"),
+        (["reproduce", "schubert-4", "--recipe", "papper"], "did you mean 'paper'"),
+        (["reproduce", "schubert-4", "--epochs", "-1"], "--epochs -1"),
+        (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--report", "page.txt"], "that ends in .html"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--report", "odd.html"], "odd.html: it is a folder"),
+        (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),
+        (["reproduce", "schubert-4", "--models", ","], "at least one model"),
+        (["reproduce", "schubert-4", "--models", "mlp", "--n-layers", "3"], "--n-layers is for networks"),
+        (["reproduce", "schubert-4", "--models", "mlp", "--trials", "0"], "--trials 0"),
+        (["reproduce", "schubert-4", "--models", "lookup", "--symmetries"], "use --split orbits"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--symmetries"], "use --split orbits"),
+        (["reproduce", "lattice-10", "--recipe", "quick", "--split", "orbits"], "use --split published"),
+        (["reproduce", "schubert-4", "--trials", "3"], "--trials belongs to --models"),
+        (["reproduce", "kl-5", "--models", "mlp"], "kl-5 has several targets or a number a row"),
+        (["reproduce", "schubert-4", "--models", "majority", "--runs-dir", "odd/odd.json"], "odd.json"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--runs-dir", "odd/odd.json"], "odd.json"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_errors_of_reproduce_and_report(refused, folder, arguments, words):
+    (folder / "odd").mkdir()
+    (folder / "odd" / "odd.json").write_text("{}")
+    (folder / "odd.html").mkdir()
+    assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize("output", ["", "/", "file/page.html", "folder.html", "page.csv"])
+def test_a_report_that_cannot_be_written(adelic, folder, output):
+    (folder / "file").write_text("")
+    (folder / "folder.html").mkdir()
+    (folder / "results").mkdir()
+    outcome = adelic("report", "--output", output)
+    assert outcome.status == 2
+    assert "Traceback" not in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.long
+def test_a_drawn_task_proposes_its_primes_and_digits(works, tmp_path):
+    size = {"examples": 40, "test-cases": 20, "never-seen-cases": 20, "epochs": 1, "d-model": 8, "n-layers": 1}
+    few = ["--task-options", "max_prime=5", "--embedding", "adelic", "--device", "cpu"]
+    few += [word for name, value in size.items() for word in (f"--{name}", value)]
+    text = works("train", "conic", *few, "--places", "agree", "--run-dir", tmp_path / "a")
+    assert "AOE has the primes and digits that conic asks for, 2:5, 3:2, 5:2; --primes and --precision name" in text
+    assert "--primes 2,3,5 --precision 2:5,3:2,5:2" in (tmp_path / "a" / "result.json").read_text(encoding="utf-8")
+    text = works("train", "conic", *few, "--primes", "2,3", "--precision", 2, "--run-dir", tmp_path / "b")
+    assert "asks for" not in text
+
+
+def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused, tmp_path):
+    folder = tmp_path / "mine"
+    told = refused("train", "gcd", "--examples", 100, "--solver", "adelic.nothing:y", "--run-dir", folder)
+    assert "cannot be imported" in told
+    assert not folder.exists()
+
+
+def test_a_recipes_bfloat16_on_a_processor_without_it(works, tmp_path, monkeypatch):
+    monkeypatch.setattr("adelic_lab.train.loop.is_quick", lambda compute, _: compute == "float32")
+    folder = tmp_path / "run"
+    arguments = ("train", "schubert", "--n", 3, "--recipe", "compact", "--epochs", 1, "--d-model", 16)
+    out = works(*arguments, "--device", "cpu", "--run-dir", folder)
+    assert "products were in float32, as the processor has no instructions for bfloat16" in out
+    assert read_result(folder).compute == "float32"
+
+
+def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    works("train", "schubert", "--n", 3, "--epochs", 1, "--device", "cpu", "--run-dir", "run")
+    assert "--recipe compact" in read_result(Path("run")).command
+
+
+def test_help_says_every_name_and_a_field_says_it_once():
+    """Fields describe options: also those of names, and those that several commands have."""
+    assert CLASSICAL_MODELS.keys() == CLASSICAL_TITLES.keys()
+    assert all(name in name_option(Classical).help for name in CLASSICAL_MODELS)
+    assert all(name in name_option(TrainConfig).help for name in recipe_names())
+    found = {}
+    for path in (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export")):
+        command = commands
+        for word in path:
+            command = command.commands[word]
+        for option in command.params:
+            found.setdefault(option.name, {})[path] = getattr(option, "help", None)
+    assert len(set(found["seed"].values())) == 1
+    assert len(set(found["runs_dir"].values())) == 1
+    assert all(len(set(found[name].values())) == 1 for name in ("embedding", "recipe", "solver", "steps"))
+    assert len(set(found["trials"].values())) == 1
+    assert found["model"]["train",] == found["models"]["reproduce",]
+    assert {found[name]["reproduce",] for name in ("edition", "split")} == {
+        found[name]["data", "build"] for name in ("edition", "split")
+    }

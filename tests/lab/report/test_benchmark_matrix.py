@@ -1,0 +1,261 @@
+import importlib
+from contextlib import contextmanager
+
+import pytest
+
+from adelic import acd
+from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic_lab import Result, plan, plan_classical, published_rows, read_results, run_matrix, summarise
+
+
+def shape(configs):
+    return [(c.row, c.embedding.label, c.seed) for c in configs]
+
+
+def test_a_plan_is_rows_by_embeddings_by_seeds():
+    configs = plan(["schubert-4", "mheight-8"], ["adelic", "learned"], [0, 3], recipe="quick")
+    assert shape(configs) == [
+        (row, embedding, seed)
+        for row in ("schubert-4", "mheight-8")
+        for embedding in ("adelic-digits", "learned")
+        for seed in (0, 3)
+    ]
+    assert {c.recipe.name for c in configs} == {"quick"}
+    assert {c.data.edition for c in configs} == {"published"}
+
+
+def test_a_plan_takes_iterators():
+    configs = plan(iter(["schubert-4", "mheight-8"]), iter(["adelic", "learned"]), iter([0, 1]))
+    assert len(configs) == 8
+
+
+def test_the_recipe_is_that_of_the_row():
+    first, second = plan(["schubert-4", "mheight-10"], ["learned"], [0])
+    assert (first.recipe.learning_rate, first.recipe.epochs) == (1.7e-5, 200)
+    assert (second.recipe.learning_rate, second.recipe.epochs) == (7.3e-5, 30)
+
+
+def test_changes_and_editions():
+    (config,) = plan(
+        ["weaving-6"],
+        ["adelic:characters"],
+        [7],
+        recipe="quick",
+        edition="leaky",
+        changes={"epochs": 2, "learning_rate": None},
+    )
+    assert (config.data.edition, config.seed, config.embedding.features) == ("leaky", 7, "characters")
+    assert (config.recipe.epochs, config.recipe.learning_rate) == (2, 1e-3)
+
+
+def test_no_rows_means_all_that_there_are():
+    assert [config.row for config in plan([], ["learned"], [0])] == list(published_rows())
+    assert all(row.task in acd.TASKS for row in published_rows().values())
+
+
+@pytest.mark.parametrize("again", [{"seeds": [0, 0]}, {"rows": ["schubert-4"] * 2}, {"embeddings": ["learned"] * 2}])
+def test_a_run_is_planned_once(again):
+    """Twice the same run would look like two seeds, with an interval of width 0."""
+    options = {"rows": ["schubert-4"], "embeddings": ["learned"], "seeds": [0]} | again
+    try:
+        configs = plan(**options)
+    except ConfigurationError:
+        return
+    assert len(configs) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "embeddings", "seeds", "options", "words"),
+    [
+        (["schubert4"], ["learned"], [0], {}, "did you mean 'schubert-4'"),
+        (["schubert-4"], ["learnt"], [0], {}, "did you mean 'learned'"),
+        (["schubert-4"], ["adelic:digit"], [0], {}, "did you mean 'digits'"),
+        (["schubert-4"], ["learned:digits"], [0], {}, "features belongs to"),
+        (["schubert-4"], ["learned"], [0], {"recipe": "papper"}, "did you mean 'paper'"),
+        (["weaving-6"], ["learned"], [0], {"edition": "leeky"}, "did you mean 'leaky'"),
+        (["schubert-4"], ["learned"], [0], {"changes": {"epochs": 0}}, "epochs=0"),
+        (["schubert-4"], ["learned"], [-1], {}, "seed"),
+        (["schubert-4"], [], [0], {}, "embedding"),
+        (["schubert-4"], ["learned"], [], {}, "seed"),
+        (["schubert-4"], ["learned"], [0], {"split": "orbit"}, "did you mean 'orbits'"),
+        (["lattice-10"], ["learned"], [0], {"split": "orbits"}, "use --split published"),
+        (["schubert-4"], ["learned"], [0], {"changes": {"symmetries": True}}, "use --split orbits"),
+    ],
+)
+def test_bad_plans(rows, embeddings, seeds, options, words):
+    with pytest.raises(AdelicError, match=words) as caught:
+        plan(rows, embeddings, seeds, **options)
+    assert "\n" not in str(caught.value)
+
+
+@contextmanager
+def silent(index, count, config):
+    yield None
+
+
+def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypatch):
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    configs = [tiny_config(name, seed=seed, epochs=2) for name in ("learned", "adelic") for seed in (0, 1)]
+    shown = []
+
+    @contextmanager
+    def show(index, count, config):
+        shown.append((index, count, config.label))
+        yield lambda done, total, text: shown.append((done, total))
+
+    first = run_matrix(configs[:3], runs=runs, results=results, device="cpu", on_run=show)
+    assert [entry for entry in shown if len(entry) == 3] == [(i, 3, c.label) for i, c in enumerate(configs[:3])]
+    assert any(done == total for done, total in (entry for entry in shown if len(entry) == 2))
+
+    run_module = importlib.import_module("adelic_lab.train.fitting")
+    trained = []
+    plain = run_module.Trainer.run_epoch
+
+    def counting(self, *arguments):
+        trained.append(self.seed)
+        return plain(self, *arguments)
+
+    monkeypatch.setattr(run_module.Trainer, "run_epoch", counting)
+    (path,) = results.iterdir()  # one row, one file
+    assert path.name == "schubert-3.jsonl"
+    before = path.read_bytes().splitlines()
+    assert sorted(before) == sorted(result.sealed() for result in first)
+    found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
+    assert trained == [1, 1]  # two epochs of the fourth run
+    assert found[:3] == first
+    after = path.read_bytes().splitlines()
+    assert [line for line in after if line in before] == before  # to the letter, and in their order
+    assert len(after) == 4
+    written = path.stat().st_mtime_ns
+    assert run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent) == found
+    assert (trained, path.stat().st_mtime_ns) == ([1, 1], written)
+
+    assert [path] == [*results.iterdir()]
+    assert sorted(read_results(results), key=Result.sealed) == sorted(found, key=Result.sealed)
+    assert [s.seeds for s in summarise(found)] == [(0, 1), (0, 1)]
+
+
+def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    (result,) = run_matrix([config], **options)
+    path = tmp_path / "results" / "schubert-3.jsonl"
+    path.unlink()
+    run_matrix([config], **options)
+    assert path.read_bytes() == result.sealed() + b"\n"
+    path.write_text("")  # its line alone is lost
+    run_matrix([config], **options)
+    assert read_results(path.parent) == [result]
+
+
+def test_a_run_that_has_a_result_is_not_run_again(tiny_config, tmp_path):
+    """Not even where its run folder is gone, as in a clone whose results are committed."""
+    config = tiny_config(epochs=1)
+    options = {"results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    first = run_matrix([config], runs=tmp_path / "runs", **options)
+    assert run_matrix([config], runs=tmp_path / "none", **options) == first
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_damaged_result_file_is_named_and_left_as_it_is(tiny_config, tmp_path):
+    """It may hold results of others, which nobody should write over."""
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    run_matrix([config], **options)
+    path = tmp_path / "results" / "schubert-3.jsonl"
+    with path.open("a") as file:
+        file.write("{}\n")
+    before = path.read_bytes()
+    with pytest.raises(
+        RunFolderError, match=r"schubert-3\.jsonl line 2 is not the result of a run: it has no t"
+    ) as caught:
+        run_matrix([config], **options)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+
+
+def test_editions_and_splits_have_files_of_their_own(tiny_config, tmp_path):
+    configs = [
+        tiny_config(task="weaving", n=5, epochs=1, edition=edition, split=split)
+        for edition in ("published", "levels")
+        for split in ("published", "orbits")
+    ]
+    found = run_matrix(configs, runs=tmp_path / "runs", results=tmp_path / "results", device="cpu", on_run=silent)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        "weaving-5-levels-orbits.jsonl", "weaving-5-levels.jsonl", "weaving-5-orbits.jsonl", "weaving-5.jsonl",
+    ]  # fmt: skip
+    assert [(r.edition, r.split) for r in found] == [(c.data.edition, c.data.split) for c in configs]
+    assert len(read_results(tmp_path / "results")) == 4
+
+
+def test_a_plan_has_a_split():
+    (config,) = plan(["weaving-6"], ["learned"], [0], recipe="quick", split="orbits", changes={"symmetries": True})
+    assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
+    (config,) = plan_classical(["weaving-6"], ["lookup"], [0], split="orbits", symmetries=True)
+    assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
+
+
+def test_a_damaged_run_is_named(tiny_config, tmp_path):
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    run_matrix([config], **options)
+    (tmp_path / "runs" / config.label / "result.json").write_text("{")
+    options["results"] = tmp_path / "others"
+    with pytest.raises(RunFolderError, match=config.label):
+        run_matrix([config], **options)
+
+
+def test_where_places_meet_is_part_of_an_embeddings_name():
+    configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:axial", "adelic:digits"], [0])
+    found = [(config.embedding.features, config.embedding.places) for config in configs]
+    assert found == [("characters", "late"), ("one-hot-digits", "axial"), ("digits", None)]
+
+
+def test_options_of_rivals_are_part_of_their_names():
+    names = ["periodic:sigma=0.1", "fone:standardize", "fone:bases=2-5:standardize", "xval:standardize", "periodic"]
+    names += ["fone:published", "periodic:sigma=0.1:published"]
+    found = [config.embedding for config in plan(["schubert-4"], names, [0])]
+    assert [(e.name, e.options()) for e in found] == [
+        ("periodic", {"sigma": 0.1, "published": False}),
+        ("fone", {"bases": "10", "standardize": True, "published": False}),
+        ("fone", {"bases": "2-5", "standardize": True, "published": False}),
+        ("xval", {"standardize": True, "published": False}),
+        ("periodic", {"sigma": 0.01, "published": False}),
+        ("fone", {"bases": "10", "standardize": False, "published": True}),
+        ("periodic", {"sigma": 0.1, "published": True}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("periodic:sigma=x", "sigma='x' must be a positive number"),
+        ("periodic:sigma", "unknown features 'sigma'"),
+        ("periodic:sigma=-1", "sigma=-1.0 must be a positive number"),
+        ("periodic:sigma=1:sigma=2", "gives an option twice"),
+        ("periodic:sigm=1", "did you mean 'sigma'"),
+        ("fone:standardize=0", "standardize='0' must be true or false"),
+        ("fone:published=yes", "published='yes' must be true or false"),
+        ("fone:bases=3", "unknown bases '3'; bases: 10, 2-5"),
+        ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
+        ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),
+        ("abacus", "abacus on schubert-4 is a learned embedding by another name"),
+    ],
+)
+def test_bad_options_of_rivals(text, words):
+    with pytest.raises(AdelicError, match=words):
+        plan(["schubert-4"], [text], [0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("adelic:characters:digits", "'adelic:characters:digits' is not an embedding"),
+        ("adelic:standardized:late", "features='standardized' belong to places='flat'"),
+        ("adelic:characters:laet", "is not an embedding; write adelic:characters or adelic:characters:late"),
+        ("learned:late", "--places belongs to the embedding 'adelic'"),
+    ],
+)
+def test_bad_names_of_place_wise_embeddings(text, words):
+    with pytest.raises(AdelicError, match=words):
+        plan(["schubert-4"], [text], [0])

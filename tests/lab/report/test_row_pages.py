@@ -1,0 +1,88 @@
+"""docs/results/ROW.md, and what experiments/tables.py makes besides."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    """The script, as a module."""
+    monkeypatch.syspath_prepend(str(ROOT / "experiments"))
+    return importlib.import_module("tables")
+
+
+def test_every_row_has_a_page_that_the_site_lists(table_results):
+    rows = {result.row for result in table_results}
+    assert {page.stem for page in PAGES} == rows
+    listed = re.findall(r"results/(\S+)\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(rows)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_the_three_tables_of_its_row(page):
+    """What stands in them is compared with what the commands print in tests/test_docs.py."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"<!-- table: adelic (.+?) -->\n.*?\n?<!-- end of table -->", text, flags=re.DOTALL)
+    assert len(found) == 3
+    assert all(f"--row {page.stem} " in command for command in found)
+    widths = [line.count("|") - 1 for line in text.splitlines() if line.startswith("|---")]
+    assert widths
+    assert max(widths) <= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_row_is_recounted_in_three_lines(page, table_results, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert len(code.splitlines()) == 3
+    names = {}
+    exec(compile(code, page.name, "exec"), names)
+    runs = names["runs"].dropna(subset="right")
+    assert len(names["runs"]) == sum(result.row == page.stem for result in table_results)
+    pd.testing.assert_series_equal(runs.recounted.astype(float), runs.accuracy, check_names=False)
+
+
+def test_a_new_row_gets_a_page(tables, result, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "PAGES", tmp_path / "results")
+    files = tables.files([result("schubert-5"), result("schubert-5", "learned")])
+    page = tmp_path / "results" / "schubert-5.md"
+    assert page in files
+    assert tables.bring(page, files[page], write=False)
+    assert not page.exists()
+    assert tables.bring(page, files[page], write=True)
+    assert not tables.bring(page, files[page], write=True)
+    marks = re.findall(r"<!-- table: adelic (.+?) -->\n<!-- end of table -->", files[page])
+    assert [mark.split()[-1] for mark in marks] == ["contrasts", "models", "differences"]
+    assert page not in tables.files([result("schubert-5")])  # it is filled, not written anew
+
+
+def test_the_rule_of_the_recipe_compact(tables):
+    """The greatest mean accuracy, then the lower loss; but 1,000 steps if they are at most half a point below."""
+    choose = tables.choose_compact
+    assert choose({(1000, 0.0): (0.90, 0.3), (2000, 0.0): (0.905, 0.1)}) == (1000, 0.0)
+    assert choose({(1000, 0.0): (0.8999, 0.3), (2000, 0.0): (0.905, 0.1)}) == (2000, 0.0)
+    assert choose({(1000, 0.0): (0.90, 0.3), (1000, 0.1): (0.90, 0.2), (2000, 0.0): (0.89, 0.1)}) == (1000, 0.1)
+    assert choose({(2000, 0.0): (0.95, 0.3), (2000, 0.1): (0.95, 0.2), (1000, 0.0): (0.5, 0.1)}) == (2000, 0.1)
+
+
+def test_nothing_is_chosen_before_all_trainings_are_done(tables):
+    script = importlib.import_module("compact")
+    entries = [
+        {"steps": steps, "dropout": dropout, "row": row, "embedding": name, "epochs": 1, "accuracy": 0.9, "loss": 0.5}
+        for steps in script.STEPS
+        for dropout in script.DROPOUT
+        for row in script.ROWS
+        for name in script.EMBEDDINGS
+    ]
+    count = len(script.ROWS) * len(script.EMBEDDINGS)
+    shown = tables.compact({"entries": entries}).splitlines()
+    assert shown[2] == f"| 1,000 | 0 | {count} | 90.00 | 0.5000 | chosen |"
+    assert len(shown) == 2 + len(script.STEPS) * len(script.DROPOUT)
+    assert "chosen" not in tables.compact({"entries": entries[:-1]})

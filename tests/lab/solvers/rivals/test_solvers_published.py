@@ -1,0 +1,129 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from adelic.errors import ConfigurationError
+from adelic.nn.backend import Backend, Noise
+from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers.rivals import published
+from adelic_lab.models.solvers.rivals.transformer import DigitReader
+
+ORACLE = json.loads((Path(__file__).parents[3] / "oracles" / "rivals.json").read_text())["abacus"]
+NAMES = ["FoNE", "ShiftedFoNE", "XVal", "LogXVal", "NumberTokenLoss"]
+ADDITION = replace(ARITHMETIC["addition"], max_operand=99, max_numerator=198)
+
+
+def solver(name):
+    return solver_class(f"adelic_lab.models.solvers.rivals.published:{name}")()
+
+
+def one_digit_sums():
+    pairs = np.array([(a, b) for a in range(10) for b in range(10)])
+    return pairs, (pairs[:, 0] + pairs[:, 1]).astype(object)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("FoNE", 100),
+        pytest.param("ShiftedFoNE", 160, marks=pytest.mark.long),
+        ("XVal", 60),
+        pytest.param("LogXVal", 280, marks=pytest.mark.long),
+        pytest.param("NumberTokenLoss", 140, marks=pytest.mark.long),
+    ],
+)
+def test_one_digit_addition_is_learned(name, steps):
+    operands, answers = one_digit_sums()
+    found = solver(name)
+    found.fit(ADDITION, operands, answers, seed=0, steps=steps)
+    said = found.answer(operands)
+    assert {type(n) for n in said} == {int}
+    assert np.mean(said == answers) > 0.6  # 9 is the most frequent sum: a tenth
+
+
+def test_the_problems_say_whether_they_have_negative_numbers():
+    for problem in ARITHMETIC.values():
+        drawn = [problem.sample(2000, np.random.default_rng(0), split) for split in problem.splits]
+        seen = any((operands < 0).any() or (answers < 0).any() for operands, answers in drawn)
+        assert seen <= problem.signed
+        assert seen or not problem.signed or problem.name == "polynomial"  # f(0), f(1), f(2) alone
+
+
+def test_what_they_cannot_express():
+    obstacles = {name: solver(name).obstacle(ARITHMETIC["subtraction"]) for name in NAMES}
+    assert obstacles.pop("FoNE") == "FoNE as published has no negative numbers"
+    assert "sums alone" in obstacles.pop("ShiftedFoNE")
+    assert set(obstacles.values()) == {None}
+    assert "sums alone" in solver("ShiftedFoNE").obstacle(ARITHMETIC["multiplication"])
+    assert solver("XVal").obstacle(ARITHMETIC["fraction-addition"]) == "xVal as published has no fractions"
+    assert [p for p in ARITHMETIC if solver("FoNE").obstacle(ARITHMETIC[p]) is None] == [
+        "addition",
+        "multiplication",
+        "modular-inverse",
+        "modular-inverse-prime",
+        "exact-division",
+        "sum",
+        "product",
+        "comparison",
+    ]
+    operands, answers = ARITHMETIC["subtraction"].sample(4, np.random.default_rng(0))
+    with pytest.raises(ConfigurationError, match=r"subtraction cannot be learned: .* has no negative numbers"):
+        solver("FoNE").fit(ARITHMETIC["subtraction"], operands, answers, seed=0, steps=1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_their_readers_have_what_was_published(name):
+    operands, answers = one_digit_sums()
+    found = solver(name)
+    found.fit(ADDITION, operands, answers, seed=0, steps=1)
+    reader = found._network
+    if name in ("FoNE", "ShiftedFoNE"):
+        assert reader.embedding.published
+        assert reader.embedding.max_shift == (1 if name == "ShiftedFoNE" else 0)
+        assert isinstance(reader.head.projection, torch.nn.LayerNorm)
+        assert not reader.head.signed
+    elif name == "NumberTokenLoss":
+        assert reader.head.number_token_weight == published.NUMBER_TOKEN_WEIGHT == 0.3
+    else:
+        assert reader.embedding.token is None
+        assert reader.embedding.scaling == reader.head.scaling.scaling == ("log" if name == "LogXVal" else "linear")
+        if name == "LogXVal":  # one scale for all, as the authors' code has
+            assert reader.embedding.scale == reader.head.scaling.scale
+
+
+def test_a_shifted_number_is_answered_further_up():
+    operands, answers = one_digit_sums()
+    found = solver("ShiftedFoNE")
+    found.fit(ADDITION, operands, answers, seed=0, steps=1)
+    reader = found._network.train()
+    ((_, (features,)),) = reader.groups(operands[:3])
+    backends = {}
+    for seed in range(20):
+        with Backend(noise=Noise(seed)).on("cpu"):
+            backends[reader.embedding.draw_shift()] = Backend(noise=Noise(seed))
+    assert set(backends) == {0, 1}
+    ((_, (tenfold,)),) = reader.groups(10 * operands[:3])
+    with backends[1].on("cpu"):
+        shifted = reader(features).digits
+    with backends[0].on("cpu"):
+        plain = reader(tenfold).digits
+    assert torch.allclose(shifted[:, :2], plain[:, 1:3], atol=1e-5)  # the same state, one digit up
+
+
+def test_abacus_reads_the_published_places():
+    """In "321+54=573", digits reversed, a digit's row is its place in its number, and what is not a digit has row 0."""
+    reader = DigitReader(base=10, shared_places=True, operand_digits=(3, 102), answer_digits=(3, 102), arity=2)
+    assert reader.max_offset == ORACLE["offsets"][1]
+    with torch.no_grad():
+        reader.places.copy_(torch.arange(reader.places.shape[1])[:, None].expand(1, -1, 64))
+        reader.numbers.zero_()
+    for expected, offset in [(ORACLE["evaluation"], 0), *((row, row[0] - 1) for row in ORACLE["training"])]:
+        rows = reader.place_vectors(slice(0, 3), 3, offset)[..., 0].int().tolist()
+        in_numbers = [expected[:3], expected[4:6], expected[7:]]
+        assert [row[1 : 1 + len(places)] for row, places in zip(rows, in_numbers, strict=True)] == in_numbers
+        assert [row[0] for row in rows] == [expected[3]] * 3 == [0] * 3  # the sign, as "+" there

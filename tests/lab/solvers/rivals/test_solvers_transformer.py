@@ -1,0 +1,189 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from adelic.errors import ConfigurationError, EncodingError
+from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic_lab.models.solvers import Solver
+from adelic_lab.models.solvers.rivals.transformer import SOLVERS, DigitReader
+
+NAMES = ["fone", "xval", "abacus", "base-10", "base-1000"]
+ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
+
+
+def one_digit_sums():
+    pairs = np.array([(a, b) for a in range(10) for b in range(10)])
+    return pairs, (pairs[:, 0] + pairs[:, 1]).astype(object)
+
+
+def fitted(name, *, steps, seed=0, problem=ADDITION, data=None):
+    solver = SOLVERS[name]()
+    operands, answers = data or one_digit_sums()
+    solver.fit(problem, operands, answers, seed=seed, steps=steps)
+    return solver
+
+
+def test_the_names():
+    assert list(SOLVERS) == ["fone", "fone-256", "fone-both-orders", *NAMES[1:]]
+    for name, solver in SOLVERS.items():
+        assert issubclass(solver, Solver)
+        assert solver.name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("fone", 80),
+        ("xval", 60),
+        pytest.param("abacus", 180, marks=pytest.mark.long),
+        pytest.param("base-10", 120, marks=pytest.mark.long),
+        pytest.param("base-1000", 120, marks=pytest.mark.long),
+    ],
+)
+def test_one_digit_addition_is_learned(name, steps):
+    operands, answers = one_digit_sums()
+    said = fitted(name, steps=steps).answer(operands)
+    assert said.dtype == object
+    assert {type(n) for n in said} == {int}
+    assert np.mean(said == answers) > 0.6  # 9 is the most frequent sum: a tenth
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_is_drawn_from_the_seed(name):
+    operands, _ = one_digit_sums()
+    before = torch.get_rng_state()
+    first, again, other = (fitted(name, steps=3, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.get_rng_state(), before)
+    weights = [torch.cat([p.flatten() for p in s._network.parameters()]) for s in (first, again, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+    assert first.answer(operands).tolist() == again.answer(operands).tolist()
+
+
+def test_fone_in_a_wider_transformer():
+    wide = fitted("fone-256", steps=2)
+    widths = {p.shape[-1] for name, p in wide._network.named_parameters() if "norm" in name}
+    assert widths == {256}
+    assert wide.n_parameters > 10 * fitted("fone", steps=2).n_parameters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_longer_and_negative_operands_are_accepted(name):
+    problem = replace(ARITHMETIC["subtraction"], max_operand=10**25, max_numerator=10**25)
+    data = np.array([[3, 5], [-9, 4], [7, -7]]), np.array([-2, -13, 14], dtype=object)
+    solver = fitted(name, steps=2, problem=problem, data=data)
+    asked = np.array([[3, 5], [10**24, -5], [1, -(10**25)], [8, 8]], dtype=object)
+    said = solver.answer(asked)
+    assert said.shape == (4,)
+    # xVal's real number of such a size overflows in the network: no answer
+    assert [type(n) for n in said] == [int, type(None), type(None), int] if name == "xval" else [int] * 4
+    assert solver.answer(asked[:0]).shape == (0,)
+    # each row has its answer whatever is asked beside it
+    assert [solver.answer(asked[i : i + 1])[0] for i in range(4)] == said.tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("problem", ["fraction-addition", "fraction-multiplication"])
+def test_fractions_are_no_problem_for_them(name, problem):
+    chosen = ARITHMETIC[problem]
+    assert SOLVERS[name].obstacle(chosen) == f"{name} has no fractions"
+    operands, answers = chosen.sample(4, np.random.default_rng(0))
+    with pytest.raises(ConfigurationError, match=f"^{problem} cannot be learned: {name} has no fractions") as caught:
+        SOLVERS[name]().fit(chosen, operands, answers, seed=0, steps=1)
+    assert "\n" not in str(caught.value)
+    assert SOLVERS[name].obstacle(ADDITION) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_are_one_line(name):
+    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
+        SOLVERS[name]().answer(np.array([[1, 2]]))
+    empty = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=object)
+    with pytest.raises(ConfigurationError, match="examples=0 leaves too few to learn addition from"):
+        fitted(name, steps=1, data=empty)
+    solver = fitted(name, steps=1)
+    if name != "xval":  # which reads any real number
+        for wrong, said in ((Fraction(1, 2), "1/2"), (10**9, "1000000000")):
+            with pytest.raises(EncodingError, match=f"{said} at position \\[0, 1\\]"):
+                solver.answer(np.array([[1, wrong]], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("operands", "answers"), [((5, 8), (4, 8)), ((4, 8), (5, 9)), ((3, 3), (1, 6)), ((3, 6), (1, 1))]
+)
+def test_shared_places_are_enough_for_every_offset(operands, answers):
+    """The answers of `distance` are shorter than its operands in training, and as long among longer numbers."""
+    reader = DigitReader(base=10, shared_places=True, operand_digits=operands, answer_digits=answers, arity=2)
+    for offset in range(reader.max_offset + 1):
+        assert reader.place_vectors(slice(0, 1), answers[0], offset).shape == (1, 1 + answers[0], 64)
+        assert reader.place_vectors(slice(1, None), operands[0], offset).shape == (2, 1 + operands[0], 64)
+    for numbers, n_digits in ((slice(0, 1), answers[1]), (slice(1, None), operands[1])):
+        assert reader.place_vectors(numbers, n_digits, 0).shape[1] == 1 + n_digits
+
+
+def test_the_encoder_is_the_same_for_all():
+    sizes = {name: sum(p.numel() for p in fitted(name, steps=1)._network.encoder.parameters()) for name in NAMES}
+    assert set(sizes.values()) == {100_096}
+    assert fitted("fone", steps=1).n_parameters > 100_096
+    assert SOLVERS["fone"]().n_parameters == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sequences_of_terms(name):
+    problem = ARITHMETIC["sum"]
+    operands, answers = problem.sample(50, np.random.default_rng(0))
+    solver = fitted(name, steps=2, problem=problem, data=(operands, answers))
+    assert len(solver.answer(problem.sample(5, np.random.default_rng(1), "more terms")[0])) == 5
+
+
+def reader(**changes):
+    options = {"base": 10, "shared_places": True, "operand_digits": (2, 6), "answer_digits": (3, 7), "arity": 2}
+    torch.manual_seed(0)
+    return DigitReader(**(options | changes))
+
+
+def test_digit_tokens():
+    (short, (tokens,)), (longer, (wide,)) = reader().groups(np.array([[12, -5], [0, 123], [99, 99]]))
+    assert short.tolist() == [0, 2]
+    assert tokens.tolist() == [[[10, 2, 1], [11, 5, 0]], [[10, 9, 9], [10, 9, 9]]]
+    assert longer.tolist() == [1]
+    assert wide.tolist() == [[[10, 0, 0, 0, 0, 0, 0], [10, 3, 2, 1, 0, 0, 0]]]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_places(shared):
+    found = reader(shared_places=shared)
+    answer, operands = found.place_vectors(slice(0, 1), 3, 0), found.place_vectors(slice(1, None), 2, 0)
+    assert answer.shape == (1, 4, 64)
+    assert operands.shape == (2, 3, 64)
+    if shared:  # the same vector a place, but for which number it is
+        number = found.numbers
+        assert torch.allclose(operands[1] - operands[0], (number[2] - number[1]).expand(3, 64), atol=1e-6)
+        assert torch.allclose(answer[0, :3] - operands[0], (number[0] - number[1]).expand(3, 64), atol=1e-6)
+        # the offset reaches the last place of the longest operand (4 further) and answer, and no further than the table
+        assert found.max_offset == 4
+        moved = found.place_vectors(slice(0, 1), 3, 4)
+        assert torch.equal(moved[0, 0], answer[0, 0])  # the sign has no place
+        assert torch.equal(moved[0, 3], found.places[0, 7] + number[0])
+        assert found.place_vectors(slice(0, 1), 7, 0).shape == (1, 8, 64)
+    else:
+        assert found.max_offset == 0
+        assert torch.equal(operands[1], found.places[2, :3])
+
+
+def test_progress_is_told():
+    told = []
+    operands, answers = one_digit_sums()
+    SOLVERS["xval"]().fit(
+        ADDITION,
+        operands,
+        answers,
+        seed=0,
+        steps=5,
+        progress=lambda done, total, text: told.append((done, total, text)),
+    )
+    assert [t[:2] for t in told] == [(i, 5) for i in range(1, 6)]
+    assert all(t[2].startswith("loss ") for t in told)

@@ -1,0 +1,155 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from adelic.data.drawn import SampledTask
+from adelic.errors import ConfigurationError
+from adelic.number_theory import task
+from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers.context import ContextSolver, HybridSolver, _Epochs, _Hardest, _targets
+from adelic_lab.models.solvers.placewise import decoded, space_for
+
+SMALL = task("collatz", limit=10_000)
+
+
+def fitted(*, steps, seed=0, examples):
+    operands, answers = SMALL.sample(examples, np.random.default_rng(0))
+    solver = solver_class("adelic-context")()
+    solver.fit(SMALL, operands, answers, seed=seed, steps=steps)
+    return solver
+
+
+@pytest.mark.long
+def test_it_learns_collatz_from_two_thousand_examples():
+    """A look-up knows none of these questions."""
+    solver = fitted(steps=250, examples=2000)
+    trained = SMALL.sample(2000, np.random.default_rng(0))[0]
+    for split in ("test", "larger"):
+        questions, answers = SMALL.sample(400, np.random.default_rng(1), split, exclude=trained)
+        assert np.mean([said == right for said, right in zip(solver.answer(questions), answers, strict=True)]) > 0.7
+
+
+@pytest.mark.parametrize("place", [3, 10, 24])
+def test_a_wrong_place_is_mended(place):
+    _, answers = task("collatz").sample(30, np.random.default_rng(0), "larger")
+    space = space_for(task("collatz"))
+    digits = _targets(space, answers).long()
+    digits[:, place] = (digits[:, place] + 1) % space.primes[place]
+    is_digit = torch.arange(max(space.primes)) < torch.tensor(space.primes)[:, None]
+    logits = torch.where(is_digit, 10.0 * functional.one_hot(digits, max(space.primes)), -torch.inf)
+    assert decoded(space, logits[:, :, None], task("collatz")).tolist() == answers.tolist()
+
+
+@pytest.mark.long
+def test_two_operands():
+    subtraction = task("subtraction")
+    operands, answers = subtraction.sample(4000, np.random.default_rng(0))
+    solver = ContextSolver()
+    solver.fit(subtraction, operands, answers, seed=0, steps=200)
+    for split in ("test", "longer"):
+        questions, right = subtraction.sample(200, np.random.default_rng(1), split, exclude=operands)
+        assert np.mean(solver.answer(questions) == right) > 0.9
+
+
+@pytest.mark.long
+def test_another_prime_chooses():
+    class TernarySolver(ContextSolver):
+        prime = 3
+
+    def negated_multiples(operands):
+        return np.array([-n if n % 3 == 0 else n for n in operands[:, 0].tolist()], dtype=object)
+
+    asked = SampledTask(
+        name="negated multiples of 3",
+        title="−n if 3 divides n, else n",
+        arity=1,
+        draws={"train": lambda n, rng: rng.integers(0, 10**6, (n, 1))},
+        solve=negated_multiples,
+        max_operand=10**6,
+        max_numerator=10**6,
+        signed=True,
+    )
+    operands, answers = asked.sample(2000, np.random.default_rng(0))
+    right = []
+    for solver in (TernarySolver(), ContextSolver()):
+        solver.fit(asked, operands, answers, seed=0, steps=100)
+        questions, expected = asked.sample(200, np.random.default_rng(1), "test", exclude=operands)
+        right.append(np.mean(solver.answer(questions) == expected))
+    assert right[0] > 0.9 > right[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "examples", "steps"), [("maximum", 2000, 150), ("integer-part", 500, 100)])
+def test_sizes_and_residues_choose(name, examples, steps):
+    """No digit at 2 says which number is greater, or what 7 leaves; longer numbers are answered as short ones are."""
+    asked = task(name)
+    operands, answers = asked.sample(examples, np.random.default_rng(0))
+    solver = HybridSolver()
+    solver.fit(asked, operands, answers, seed=0, steps=steps)
+    for split in ("test", "longer"):
+        questions, right = asked.sample(300, np.random.default_rng(1), split, exclude=operands)
+        assert np.mean(solver.answer(questions) == right) > 0.8
+
+
+@pytest.mark.long
+def test_the_seed_determines_everything():
+    def weights(seed):
+        network = fitted(steps=30, seed=seed, examples=300)._network
+        return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
+
+    np.testing.assert_array_equal(weights(3), weights(3))
+    assert not np.array_equal(weights(3), weights(4))
+
+
+def test_progress():
+    ticks = []
+    operands, answers = SMALL.sample(50, np.random.default_rng(0))
+    ContextSolver().fit(SMALL, operands, answers, seed=0, steps=5, progress=lambda *progress: ticks.append(progress))
+    assert [progress[:2] for progress in ticks] == [(i, 5) for i in range(1, 6)]
+
+
+def test_every_row_comes_before_any_comes_again():
+    epochs = _Epochs(5, torch.Generator().manual_seed(0))
+    drawn = torch.cat([epochs.draw(count) for count in (3, 4, 12, 1)]).tolist()
+    assert [sorted(drawn[start : start + 5]) for start in (0, 5, 10, 15)] == [list(range(5))] * 4
+
+
+def test_the_hardest_rows_stay_until_they_are_learned():
+    hard = _Hardest(10, 3, torch.Generator().manual_seed(0))
+    hard.look(torch.arange(5), torch.tensor([5.0, 1.0, 4.0, 3.0, 2.0]))
+    assert sorted(hard.rows.tolist()) == [0, 2, 3]
+    hard.look(torch.tensor([0, 7, 7]), torch.tensor([0.5, 9.0, 9.0]))
+    assert sorted(hard.rows.tolist()) == [2, 3, 7]
+    assert sorted(hard.draw(9).tolist()) == [2, 3, 7]
+    assert len(set(hard.draw(2).tolist()) & {2, 3, 7}) == 2
+
+
+def test_targets_of_small_and_large_integers_and_fractions():
+    space = space_for(SMALL)
+    for answers in ([5, -7], [5, 10**30], [Fraction(1, 2), 3]):
+        values = np.array(answers, dtype=object)
+        expected = [
+            [
+                value.numerator * pow(value.denominator, -1, p) % p if value.denominator % p else -100
+                for p in space.primes
+            ]
+            for value in answers
+        ]
+        assert _targets(space, values).tolist() == expected
+
+
+def test_errors():
+    assert ContextSolver.obstacle(SMALL) is None
+    assert ContextSolver.obstacle(task("sum")) == "a context is made of one or two operands"
+    assert ContextSolver.obstacle(task("fraction-addition")) == "a context is made of integers"
+    solver = ContextSolver()
+    with pytest.raises(ConfigurationError, match="call fit first"):
+        solver.answer(np.array([[1]]))
+    with pytest.raises(ConfigurationError, match=r"examples=0 leaves too few .* give at least 1"):
+        solver.fit(SMALL, np.empty((0, 1), dtype=np.int64), np.empty(0, dtype=object), seed=0, steps=1)
+    with pytest.raises(ConfigurationError, match="fraction-addition cannot be learned: a context is made of integers"):
+        solver.fit(task("fraction-addition"), np.empty((0, 2)), np.empty(0), seed=0, steps=1)
+    assert solver.n_parameters == 0

@@ -1,0 +1,294 @@
+"""Every path of training refuses a leaked row, before its first step, and writes nothing.
+
+The row is planted in the store of the data, where any process finds it: what stands between it and the training is the
+guard of `adelic.data` alone.
+"""
+
+import signal
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from adelic import acd
+from adelic.data import images, overlap, store
+from adelic.data.dataset import generate
+from adelic.data.drawn import SampledTask
+from adelic.data.sources import DrawnData, TaskData
+from adelic.data.splits import TRAIN
+from adelic.errors import ConfigurationError, Interrupted, LeakError
+from adelic_lab import (
+    CLASSICAL_MODELS,
+    Classical,
+    Experiment,
+    RandomSearch,
+    Search,
+    SolverConfig,
+    Steps,
+    run,
+    run_distributed,
+    run_matrix,
+    tune,
+)
+from adelic_lab.models.classical import fitting as classical_runs
+from adelic_lab.runs.development import TrainValidation, training_subset
+from adelic_lab.search.tuning import train_trial
+from adelic_lab.train.loop import Trainer
+
+CPU = torch.device("cpu")
+MATRIX = {"device": "cpu", "on_run": lambda *run: nullcontext()}
+IMAGES = {"split": "orbits", "symmetries": True}
+LEAKS = {  # what is planted -> options of a run that would train on it, and what the error says
+    "test row": ({}, r"^1 test row would be trained on: test row \d+ \(.*\) is training row \d+; keep equal rows"),
+    "validation row": ({}, r"^1 validation row would be trained on: validation row \d+ "),
+    "test row, whose images are trained on": (IMAGES, r"test rows? would be trained on: .*--split orbits"),
+    "image of a test row": (IMAGES, r"test rows? would be trained on: .* is image 1 of training row .*--split orbits"),
+    "torn orbits": (IMAGES, r"validation rows? and \d+ test rows would be trained on: .*--split orbits"),
+}
+
+
+@pytest.fixture
+def plant(tmp_path, monkeypatch):
+    """Return a function that stores data of Schubert 3 with a leak, and returns the options of a run that it is for."""
+    cache = tmp_path / "cache"
+
+    def make(leak, *, seed=0, max_rows=None):
+        options, _ = LEAKS[leak]
+        key = store.Key(acd.task("schubert"), 3, "published", seed, {}, options.get("split", "published"))
+        rows, parts, n_orbits = generate(key)
+        if leak == "torn orbits":
+            parts = generate(replace(key, split="published"))[1]
+        else:
+            # A row that a run of so many rows trains on; which ones these are depends on their number alone.
+            part = training_subset(acd.load("schubert", n=3, split=key.split, seed=seed), max_rows, seed)
+            (victim,) = np.flatnonzero((part.X_train[0] == rows.X).all(axis=1))
+            assert parts[victim] == TRAIN
+            held = part.X_validation if leak.startswith("validation") else part.X_test
+            X = rows.X.copy()
+            X[victim] = an_image(held) if leak.startswith("image") else held[0]
+            rows = replace(rows, X=X)
+        store.write(key.folder(cache), key, rows, parts, None, n_orbits=n_orbits)
+        monkeypatch.setenv("ADELIC_CACHE", str(cache))
+        assert any(overlap(load(key), symmetries="symmetries" in options).values())
+        return options
+
+    return make
+
+
+def load(key):
+    return acd.load(key.task.name, n=key.n, split=key.split, seed=key.seed)
+
+
+def an_image(held):
+    """Return an image of a held-out row that is none itself."""
+    known = set(map(tuple, held.tolist()))
+    found = images(held, np.zeros(len(held)), acd.task("schubert").symmetries)[0]
+    return next(row for row in found.reshape(-1, held.shape[1]) if tuple(row.tolist()) not in known)
+
+
+@pytest.fixture
+def no_step(monkeypatch):
+    """Return a function after whose call a step, or a fit, fails the test."""
+
+    def refuse(*arguments):
+        raise AssertionError("a step was made")
+
+    def forbid():
+        monkeypatch.setattr(Trainer, "run_epoch", refuse)
+        monkeypatch.setattr(classical_runs, "_fit", refuse)
+
+    return forbid
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_run(tiny_config, tmp_path, plant, no_step, leak):
+    no_step()
+    config = tiny_config(**plant(leak))
+    with pytest.raises(LeakError, match=LEAKS[leak][1]) as caught:
+        run(config, tmp_path / "run", device="cpu")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_only_images_leak_where_only_images_are_planted(tiny_config, tmp_path, plant):
+    """An image of a test row is a row like others for a run that trains on no images."""
+    plant("image of a test row")
+    assert run(tiny_config(split="orbits", epochs=1), tmp_path / "run", device="cpu").split == "orbits"
+
+
+def test_a_run_that_goes_on(tiny_config, tmp_path, plant, no_step):
+    """What a stopped run has written stays as it is."""
+
+    def stop(done, total, text):
+        signal.raise_signal(signal.SIGTERM)
+
+    config, folder = tiny_config(), tmp_path / "run"
+    with pytest.raises(Interrupted):
+        run(config, folder, device="cpu", progress=stop)
+    before = contents(folder)
+    assert len(before) >= 2
+    plant("test row")
+    no_step()
+    with pytest.raises(LeakError):
+        run(config, folder, device="cpu")
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("leak", ["test row", "validation row", "image of a test row"])
+@pytest.mark.parametrize("max_rows", [1, 20])
+def test_a_part_of_the_rows(tiny_config, tmp_path, plant, no_step, leak, max_rows):
+    no_step()
+    options = plant(leak, max_rows=max_rows)
+    with pytest.raises(LeakError):
+        tune(
+            Search(config=tiny_config(**options, max_rows=max_rows), dimensions=("norm",)),
+            trials=1,
+            storage=tmp_path / "study.db",
+        )
+    with pytest.raises(LeakError):
+        run_classical(classical("trees", **options, max_rows=max_rows), tmp_path / "runs")
+    with pytest.raises(LeakError):
+        run(tiny_config(**options, max_rows=max_rows), tmp_path / "run", device="cpu")
+    assert names(tmp_path) == {"cache", "runs"}
+    assert names(tmp_path / "runs") == set()
+
+
+@pytest.mark.long
+def test_several_processes(tiny_config, tmp_path, plant):
+    """Each loads the data, and each refuses them; no file is written, and no process waits for another."""
+    config = tiny_config(**plant("image of a test row"))
+    with pytest.raises(LeakError, match="image 1 of training row"):
+        run_distributed(config, tmp_path / "run", device="cpu", devices=2)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_matrix(tiny_config, tmp_path, plant, no_step):
+    no_step()
+    options = plant("test row")
+    for config in (tiny_config(**options), classical("lookup")):
+        with pytest.raises(LeakError):
+            run_matrix([config], runs=tmp_path / "runs", results=tmp_path / "results", **MATRIX)
+    assert names(tmp_path / "runs") == set()
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+@pytest.mark.parametrize("dimensions", [("norm",), ("learning-rate",)])
+def test_a_search(tiny_config, tmp_path, plant, no_step, leak, dimensions):
+    """No trial is pruned for it, as for values that do not go together: there is no study."""
+    no_step()
+    search = Search(config=tiny_config(**plant(leak)), dimensions=dimensions)
+    with pytest.raises(LeakError, match=LEAKS[leak][1]):
+        tune(search, trials=2, storage=tmp_path / "study.db", device="cpu")
+    assert not (tmp_path / "study.db").exists()
+
+
+def test_a_search_one_value_of_which_would_leak(tiny_config, tmp_path, plant, no_step):
+    """Whether images are trained on is searched, too."""
+    plant("image of a test row")
+    no_step()
+    search = Search(config=tiny_config(split="orbits"), dimensions=("symmetries",))
+    with pytest.raises(LeakError):
+        tune(search, trials=1, storage=tmp_path / "study.db", device="cpu")
+    assert not (tmp_path / "study.db").exists()
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_trial(tiny_config, plant, no_step, leak):
+    no_step()
+    config = tiny_config(**plant(leak))
+    with pytest.raises(LeakError, match=LEAKS[leak][1]):
+        train_trial(config, TrainValidation.of(config.data.load(config.seed)), CPU, lambda *report: None, lambda: None)
+
+
+def test_validation_that_is_cut_anew(tiny_config, no_step):
+    """In a fold, rows that stand on both sides are refused, whatever part they came from."""
+    no_step()
+    data = TrainValidation.of(acd.load("schubert", n=3))
+    fold = data.fold(np.arange(len(data.rows[1])) < 10)
+    for X in (fold.X_validation, fold.holdout.test):
+        torn = replace(fold, X_train=np.concatenate([X[:1], fold.X_train[1:]]))
+        with pytest.raises(LeakError):
+            train_trial(tiny_config(), torn, CPU, lambda *report: None, lambda: None)
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+@pytest.mark.parametrize("name", CLASSICAL_MODELS)
+def test_a_model_outside_the_transformer(tmp_path, plant, no_step, name, leak):
+    options, runs = plant(leak), tmp_path / "runs"
+    if options.get("symmetries") and not CLASSICAL_MODELS[name].uses_images:
+        if leak.startswith("test row"):
+            no_step()
+            with pytest.raises(LeakError):
+                run_classical(classical(name, **options), runs)
+        else:  # it trains on no image, and no row itself has leaked
+            assert run_classical(classical(name, **options), runs).split == "orbits"
+        return
+    no_step()
+    with pytest.raises(LeakError, match=LEAKS[leak][1]):
+        run_classical(classical(name, **options), runs)
+    assert names(runs) == set()
+
+
+def test_the_split_of_another_seed_that_a_search_is_on(tmp_path, plant, no_step):
+    """Seed 1 is clean, and its search, which is on the split of seed 0, is not."""
+    plant("test row", seed=0)
+    no_step()
+    with pytest.raises(LeakError):
+        run_classical(classical("trees", seed=1), tmp_path / "runs")
+    assert names(tmp_path / "runs") == set()
+
+
+@pytest.mark.parametrize("name", [name for name, model in CLASSICAL_MODELS.items() if model.uses_images])
+def test_images_need_orbits(tiny_config, name):
+    """There is no configuration with images of a split that tears orbits."""
+    words = "has test rows among them; use --split orbits, or --no-symmetries"
+    with pytest.raises(ConfigurationError, match=words):
+        classical(name, symmetries=True)
+    with pytest.raises(ConfigurationError, match=words):
+        tiny_config(symmetries=True)
+    with pytest.raises(ConfigurationError, match=words):
+        replace(tiny_config(**IMAGES), data=TaskData("schubert", 3))
+    with pytest.raises(ConfigurationError, match=words):
+        Search(config=tiny_config(), dimensions=("symmetries=true",))
+
+
+def classical(name, **changes):
+    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
+    seed = changes.pop("seed", 0)
+    data = TaskData("schubert", 3, **own)
+    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 2} | changes), seed=seed)
+
+
+def run_classical(config, runs, **options):
+    """Run a configuration in its folder among others."""
+    return run(config, runs / config.label, device="cpu", **options)
+
+
+@pytest.mark.parametrize("split", ["test", "longer"])
+def test_a_question_that_is_trained_on_is_not_asked(tmp_path, monkeypatch, split):
+    """One question of training among those of a split: nothing is trained, and there is no run."""
+    sample = SampledTask.sample
+
+    def leaking(task, n, rng, part="train", *, exclude=None):
+        operands, answers = sample(task, n, rng, part, exclude=exclude)
+        if part == split:
+            operands[3] = exclude[1][::-1]
+        return operands, answers
+
+    monkeypatch.setattr(SampledTask, "sample", leaking)
+    data = DrawnData("addition", 20, test_cases=50, never_seen_cases=50)
+    experiment = Experiment(data=data, model=SolverConfig(name="xval"), recipe=Steps(steps=5))
+    with pytest.raises(LeakError, match=r"1 test question of addition would be trained on: question 3 \(\d+ \d+\) is "):
+        run(experiment, tmp_path / "run")
+    assert not (tmp_path / "run" / "config.toml").exists()

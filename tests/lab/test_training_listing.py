@@ -1,0 +1,249 @@
+import json
+import os
+import shutil
+import signal
+import time
+
+import pytest
+
+from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, StorageError, UnknownNameError
+from adelic.storage.files import sole_user
+from adelic_lab import find_run, list_runs, read_result, run
+from adelic_lab.runs.folder import describe
+from adelic_lab.runs.folders.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
+
+
+def tree(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def trained_runs(tiny_config, tmp_path_factory):
+    """A finished run, and one that stopped in an epoch."""
+    folder = tmp_path_factory.mktemp("trained") / "runs"
+    run(tiny_config("adelic", seed=1), folder / "a", device="cpu")
+
+    def stop(done, total, text):
+        if done == 6:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted):
+        run(tiny_config(seed=2), folder / "b", device="cpu", progress=stop)
+    return folder
+
+
+@pytest.fixture
+def runs(trained_runs, tmp_path):
+    """Those two, a damaged one, and what is not a run, in a folder that is this test's alone."""
+    folder = shutil.copytree(trained_runs, tmp_path / "runs", copy_function=shutil.copyfile)
+    (folder / "c").mkdir()
+    (folder / "c" / "config.toml").write_text("seed = ")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "todo.txt").write_text("no run")
+    (folder / "readme.txt").write_text("no folder")
+    return folder
+
+
+def test_list(runs):
+    finished, stopped, damaged = list_runs(runs)
+    assert (finished.label, finished.state, finished.epoch, finished.epochs) == ("a", "finished", 3, 3)
+    assert (finished.row, finished.embedding, finished.recipe) == (
+        "schubert-3",
+        "adelic:digits:primes=2,3,5:precision=4",
+        "quick",
+    )
+    result = read_result(runs / "a")
+    assert finished.accuracy == result.test["accuracy"]
+    assert finished.history == result.history
+    assert finished.best_validation == result.validation["accuracy"]
+    assert finished.size == sum(path.stat().st_size for path in (runs / "a").iterdir())
+    assert (stopped.label, stopped.state, stopped.epoch, stopped.step) == ("b", "unfinished", 1, 2)
+    assert (stopped.embedding, stopped.configuration["seed"], stopped.accuracy) == ("learned", 2, None)
+    assert stopped.may_be_running
+    assert not finished.may_be_running
+    assert abs(time.time() - stopped.changed) < 600
+    assert (damaged.label, damaged.state, damaged.row, damaged.accuracy) == ("c", "damaged", None, None)
+    assert (damaged.embedding, damaged.recipe, damaged.epochs) == (None, None, None)
+    assert "config.toml is damaged" in damaged.problem
+    for found in (finished, stopped, damaged):
+        assert json.loads(json.dumps(found.as_dict()))["label"] == found.label
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("config.toml", None, "config.toml is missing"),
+        ("config.toml", b"\xff", "config.toml is damaged"),
+        ("config.toml", b"seed = 3", "config.toml is damaged: it has no data"),
+        ("config.toml", b'seed = 3\ndata = 3\nembedding = "x"', "config.toml is damaged"),
+        ("config.toml", b'seed = "x"\ndata = {task="a",n=3}\nembedding={name="x"}\nrecipe={epochs=3}', "seed is 'x'"),
+        ("config.toml", b'seed = 3\ndata = {task="a",n=3}\nembedding={name="x"}', "damaged: it has no recipe"),
+        ("metrics.jsonl", b"{", "metrics.jsonl is damaged"),
+        ("metrics.jsonl", b"[]\n", "metrics.jsonl is damaged"),
+        ("metrics.jsonl", None, "lost lines"),
+        ("checkpoint.safetensors", b"{", "truncated or damaged"),
+    ],
+    ids=str,
+)
+def test_damage_is_named(runs, name, content, words):
+    path = runs / "b" / name
+    path.unlink() if content is None else path.write_bytes(content)
+    found = summary(runs / "b")
+    assert found.state == "damaged"
+    assert words in found.problem
+    assert "\n" not in found.problem
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("name", ["config.toml", "metrics.jsonl", "checkpoint.safetensors"])
+def test_a_pipe_in_a_run_is_not_waited_for(runs, name):
+    (runs / "b" / name).unlink()
+    os.mkfifo(runs / "b" / name)
+    found = summary(runs / "b")
+    assert (found.state, "it is a pipe or a device, not a file" in found.problem) == ("damaged", True)
+    (damaged,) = (run for run in list_runs(runs) if run.label == "b")
+    assert damaged.problem == found.problem
+
+
+def test_a_damaged_result_is_named(runs):
+    (runs / "a" / "result.json").write_text("{}")
+    assert "result.json" in summary(runs / "a").problem
+    (runs / "a" / "result.json").unlink()
+    assert "result.json is missing" in summary(runs / "a").problem
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
+@pytest.mark.parametrize("mode", [0, 0o444, 0o111])
+def test_a_folder_that_may_not_be_read_hides_no_other(runs, as_another_user, mode):
+    (runs / "a").chmod(mode)
+
+    def work():
+        closed, *others = list_runs(runs)
+        assert (closed.label, closed.state, closed.size) == ("a", "damaged", 0)
+        assert closed.problem == f"cannot read {runs / 'a'}: Permission denied; see whether you may read there"
+        assert [run.label for run in others] == ["b", "c"]
+        assert find_run("a", runs) == closed
+
+    try:
+        assert as_another_user(work) == 0
+    finally:
+        (runs / "a").chmod(0o755)
+
+
+def test_a_line_too_many_is_not_counted(runs):
+    """A kill between the two writes of an epoch leaves one; resuming cuts it off."""
+    path = runs / "b" / "metrics.jsonl"
+    line = json.loads(path.read_text())
+    path.write_text(path.read_text() + json.dumps(line | {"epoch": 2}) + "\n")
+    found = summary(runs / "b")
+    assert (found.state, len(found.metrics)) == ("unfinished", 1)
+
+
+def test_find(runs, tiny_config, monkeypatch):
+    assert find_run("a", runs).label == "a"
+    assert find_run(str(runs / "b"), runs / "elsewhere").label == "b"
+    (runs / "a").rename(runs / "schubert-one")
+    (runs / "b").rename(runs / "schubert-two")
+    assert find_run("schubert-t", runs).label == "schubert-two"
+    with pytest.raises(ConfigurationError, match="2 labels: schubert-one, schubert-two"):
+        find_run("schubert", runs)
+    with pytest.raises(UnknownNameError, match="did you mean 'schubert-one'"):
+        find_run("shubert-one", runs)
+    for name in ("notes", "", "readme.txt", ".."):
+        with pytest.raises(UnknownNameError):
+            find_run(name, runs)
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(StorageError, match="--runs-dir"):
+        list_runs(tmp_path / "nothing")
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="--runs-dir"):
+        list_runs(tmp_path / "file")
+
+
+def test_prune_a_checkpoint(runs, tiny_config):
+    before = tree(runs)
+    found = summary(runs / "a")
+    path = runs / "a" / "checkpoint.safetensors"
+    assert prunable_size(found, whole=False) == path.stat().st_size
+    prune(found, whole=False)
+    assert tree(runs) == {p: content for p, content in before.items() if p != path}
+    assert prunable_size(summary(runs / "a"), whole=False) == 0
+    again = run(tiny_config("adelic", seed=1), runs / "a", device="cpu")
+    assert again.as_dict() == json.loads(before[runs / "a" / "result.json"])
+
+
+def test_prune_a_run(runs):
+    before = tree(runs)
+    (runs / "a" / ".metrics.jsonl.host-1-ab.tmp").write_text("left by a killed writer")
+    (runs / "a" / "tensorboard").mkdir()
+    (runs / "a" / "tensorboard" / "events.out.tfevents.1.host").write_text("")
+    found = summary(runs / "a")
+    assert prunable_size(found, whole=True) == found.size
+    prune(found, whole=True)
+    assert not (runs / "a").exists()
+    assert tree(runs) == {p: content for p, content in before.items() if p.parent != runs / "a"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="nothing is held there")
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_run_that_is_trained_is_not_pruned(runs, whole):
+    """However old its files look: a stopped process writes none, and a clock may jump."""
+    before, listed = tree(runs), summary(runs / "b")
+    with sole_user(runs / "b"), pytest.raises(RunBusyError, match="another process is at work"):
+        prune(listed, whole=whole)
+    (runs / "b" / "metrics.jsonl").touch()
+    with pytest.raises(RunBusyError, match="has changed since it was listed"):
+        prune(listed, whole=whole)
+    assert tree(runs) == before
+
+
+def test_a_run_whose_folder_is_deleted_has_its_configuration_in_the_end(tiny_config, tmp_path):
+    def delete(done, total, text):
+        if done == 1:
+            shutil.rmtree(tmp_path / "run")
+
+    config = tiny_config()
+    result = run(config, tmp_path / "run", device="cpu", progress=delete)
+    assert run(config, tmp_path / "run", device="cpu") == result
+    assert summary(tmp_path / "run").state == "finished"
+
+
+def test_a_run_does_not_finish_in_the_folder_of_another(tiny_config, tmp_path):
+    config, other = tiny_config(), tiny_config(seed=9)
+
+    def replace(done, total, text):
+        if done == 1:
+            shutil.rmtree(tmp_path / "run")
+            describe(other, tmp_path / "run")
+
+    with pytest.raises(RunFolderError, match="holds a run of another configuration: seed is 9"):
+        run(config, tmp_path / "run", device="cpu", progress=replace)
+    assert not (tmp_path / "run" / "DONE").exists()
+
+
+def test_prune_leaves_what_is_not_the_runs(runs):
+    """Files that a run does not write stay, and with them their folders."""
+    notes = [runs / "a" / "notes.txt", runs / "a" / "tensorboard" / "mine.txt", runs / "a" / "config.toml.bak"]
+    for path in notes:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    outside = runs / "outside"
+    outside.mkdir()
+    (outside / "events.out.tfevents.1").write_text("not the run's")
+    prune(summary(runs / "a"), whole=True)
+    assert set(tree(runs / "a")) == set(notes)
+    assert not is_run_folder(runs / "a")
+    link = runs / "b" / "tensorboard"
+    link.symlink_to(outside, target_is_directory=True)
+    prune(summary(runs / "b"), whole=True)
+    assert (outside / "events.out.tfevents.1").exists()
+    assert link.is_symlink()
+
+
+def test_an_old_unfinished_run_is_not_running(runs):
+    past = time.time() - ACTIVE_SECONDS - 1
+    for path in (runs / "b").iterdir():
+        os.utime(path, (past, past))
+    assert not summary(runs / "b").may_be_running
