@@ -6,15 +6,10 @@ import time
 
 import pytest
 
-from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, StorageError, UnknownNameError
-from adelic.storage.files import sole_user
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError, StorageError, UnknownNameError
 from adelic_lab import find_run, list_runs, read_result, run
 from adelic_lab.runs.folder import describe
-from adelic_lab.runs.folders.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
-
-
-def tree(folder):
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+from adelic_lab.runs.folders.listing import summary
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +54,6 @@ def test_list(runs):
     assert finished.size == sum(path.stat().st_size for path in (runs / "a").iterdir())
     assert (stopped.label, stopped.state, stopped.epoch, stopped.step) == ("b", "unfinished", 1, 2)
     assert (stopped.embedding, stopped.configuration["seed"], stopped.accuracy) == ("learned", 2, None)
-    assert stopped.may_be_running
-    assert not finished.may_be_running
     assert abs(time.time() - stopped.changed) < 600
     assert (damaged.label, damaged.state, damaged.row, damaged.accuracy) == ("c", "damaged", None, None)
     assert (damaged.embedding, damaged.recipe, damaged.epochs) == (None, None, None)
@@ -162,43 +155,6 @@ def test_no_folder(tmp_path):
         list_runs(tmp_path / "file")
 
 
-def test_prune_a_checkpoint(runs, tiny_config):
-    before = tree(runs)
-    found = summary(runs / "a")
-    path = runs / "a" / "checkpoint.safetensors"
-    assert prunable_size(found, whole=False) == path.stat().st_size
-    prune(found, whole=False)
-    assert tree(runs) == {p: content for p, content in before.items() if p != path}
-    assert prunable_size(summary(runs / "a"), whole=False) == 0
-    again = run(tiny_config("adelic", seed=1), runs / "a", device="cpu")
-    assert again.as_dict() == json.loads(before[runs / "a" / "result.json"])
-
-
-def test_prune_a_run(runs):
-    before = tree(runs)
-    (runs / "a" / ".metrics.jsonl.host-1-ab.tmp").write_text("left by a killed writer")
-    (runs / "a" / "tensorboard").mkdir()
-    (runs / "a" / "tensorboard" / "events.out.tfevents.1.host").write_text("")
-    found = summary(runs / "a")
-    assert prunable_size(found, whole=True) == found.size
-    prune(found, whole=True)
-    assert not (runs / "a").exists()
-    assert tree(runs) == {p: content for p, content in before.items() if p.parent != runs / "a"}
-
-
-@pytest.mark.skipif(os.name == "nt", reason="nothing is held there")
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_run_that_is_trained_is_not_pruned(runs, whole):
-    """However old its files look: a stopped process writes none, and a clock may jump."""
-    before, listed = tree(runs), summary(runs / "b")
-    with sole_user(runs / "b"), pytest.raises(RunBusyError, match="another process is at work"):
-        prune(listed, whole=whole)
-    (runs / "b" / "metrics.jsonl").touch()
-    with pytest.raises(RunBusyError, match="has changed since it was listed"):
-        prune(listed, whole=whole)
-    assert tree(runs) == before
-
-
 def test_a_run_whose_folder_is_deleted_has_its_configuration_in_the_end(tiny_config, tmp_path):
     def delete(done, total, text):
         if done == 1:
@@ -221,29 +177,3 @@ def test_a_run_does_not_finish_in_the_folder_of_another(tiny_config, tmp_path):
     with pytest.raises(RunFolderError, match="holds a run of another configuration: seed is 9"):
         run(config, tmp_path / "run", device="cpu", progress=replace)
     assert not (tmp_path / "run" / "DONE").exists()
-
-
-def test_prune_leaves_what_is_not_the_runs(runs):
-    """Files that a run does not write stay, and with them their folders."""
-    notes = [runs / "a" / "notes.txt", runs / "a" / "tensorboard" / "mine.txt", runs / "a" / "config.toml.bak"]
-    for path in notes:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("mine")
-    outside = runs / "outside"
-    outside.mkdir()
-    (outside / "events.out.tfevents.1").write_text("not the run's")
-    prune(summary(runs / "a"), whole=True)
-    assert set(tree(runs / "a")) == set(notes)
-    assert not is_run_folder(runs / "a")
-    link = runs / "b" / "tensorboard"
-    link.symlink_to(outside, target_is_directory=True)
-    prune(summary(runs / "b"), whole=True)
-    assert (outside / "events.out.tfevents.1").exists()
-    assert link.is_symlink()
-
-
-def test_an_old_unfinished_run_is_not_running(runs):
-    past = time.time() - ACTIVE_SECONDS - 1
-    for path in (runs / "b").iterdir():
-        os.utime(path, (past, past))
-    assert not summary(runs / "b").may_be_running

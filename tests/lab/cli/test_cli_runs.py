@@ -3,7 +3,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import click
@@ -78,7 +77,6 @@ def test_list(runs, works):
 def test_brackets_are_no_markup(runs, works):
     (runs / "run-0").rename(runs / "[bold]x")
     assert "[bold]x" in works("runs", "list")
-    assert "[bold]x" in works("runs", "compare", "[bold]x", "run-1")
 
 
 def test_show(runs, works):
@@ -113,53 +111,13 @@ def test_plot(runs, works, suffix):
     assert path.read_bytes() == content
 
 
-def test_compare(runs, works):
-    out = works("runs", "compare", "run-0", "run-1", "run-2", "--plot", "curves.svg")
-    lines = table_lines(out)
-    assert "recipe.batch_size" in lines
-    assert lines["seed"].replace("│", "").split() == ["seed", "0", "1", "2"]
-    assert "recipe.epochs" not in lines
-    assert "data.task" not in lines
-    results = [json.loads((runs / name / "result.json").read_text()) for name in ("run-0", "run-1")]
-    for result in results:
-        assert f"{result['test']['accuracy']:.2%}" in out
-        assert f"{result['test']['loss']:.4f}" in out
-    plot = Path("curves.svg").read_text(encoding="utf-8")
-    assert all(f">run-{i}<" in plot for i in range(3))
-
-
-def test_prune_says_and_then_does(runs, works):
-    before = tree()
-    out = works("runs", "prune")
-    assert tree() == before
-    assert "would delete checkpoint of runs/run-0 (finished" in out.replace(os.sep, "/")
-    assert out.splitlines()[-1].startswith("would delete")
-    assert "2 runs" in out
-    works("runs", "prune", "--yes")
-    gone = {runs / f"run-{i}" / "checkpoint.safetensors" for i in range(2)}
-    assert tree() == {path: content for path, content in before.items() if path not in gone}
-    assert "test accuracy" in works(*TRAIN, "--seed", "0", "--run-dir", "runs/run-0")
-    assert "0 runs" in works("runs", "prune")
-
-
-def test_prune_files_of_the_future(runs, works):
-    """A clock was wrong: they are as old as can be for what may be running, and not old for --older-than."""
-    future = time.time() + 1e7
-    for path in runs.rglob("*"):
-        os.utime(path, (future, future))
-    assert "0 runs" in works("runs", "prune", "--older-than", "1")
-    works("runs", "prune", "--state", "finished", "--state", "unfinished", "--yes")
-    assert not list(runs.rglob("checkpoint.safetensors"))
-
-
-@pytest.mark.parametrize("command", ["show", "compare", "prune"])
-def test_a_name_that_no_file_can_have(runs, refused, command):
-    assert "cannot read the run 'xxx" in refused("runs", command, "x" * 300)
+def test_a_name_that_no_file_can_have(runs, refused):
+    assert "cannot read the run 'xxx" in refused("runs", "show", "x" * 300)
 
 
 def test_control_codes_of_names_are_escaped(runs, works):
     (runs / "run-0").rename(runs / "evil\x1b[31m")
-    for command in (["list"], ["show", "evil"], ["compare", "evil", "run-1"], ["prune", "evil"]):
+    for command in (["list"], ["show", "evil"]):
         out = works("runs", *command)
         assert "\x1b" not in out
         assert "evil\\x1b[31m" in out
@@ -171,27 +129,10 @@ def test_control_codes_of_names_are_escaped(runs, works):
 def test_a_label_that_is_not_utf8(runs, works):
     label = os.fsdecode(b"b\xff")
     (runs / "run-0").rename(runs / label)
-    for command in (["list"], ["show", label], ["compare", label, "run-1"], ["prune", label]):
+    for command in (["list"], ["show", label]):
         assert "b\\udcff" in works("runs", *command)
-    works("runs", "compare", label, "run-1", "--plot", "curves.svg")
+    works("runs", "show", label, "--plot", "curves.svg")
     assert b"b\\udcff" in Path("curves.svg").read_bytes()
-
-
-def test_prune_folders_by_state(runs, works):
-    assert "left alone" in works("runs", "prune", "--state", "unfinished", "--folders", "--yes")
-    assert (runs / "run-2" / "checkpoint.safetensors").exists()
-    past = time.time() - 3 * 86400
-    for path in (runs / "run-2").iterdir():
-        os.utime(path, (past, past))
-    arguments = ("runs", "prune", "--state", "unfinished", "--state", "finished", "--folders", "--yes")
-    assert "0 runs" in works(*arguments, "--older-than", "4")
-    assert "1 run" in works(*arguments, "--older-than", "2")
-    assert not (runs / "run-2").exists()
-    works(*arguments, "run-1")
-    assert {path.name for path in runs.iterdir()} == {"run-0", "broken", "notes"}
-    works("runs", "prune", "--state", "damaged", "--folders", "--yes")
-    assert {path.name for path in runs.iterdir()} == {"run-0", "notes"}
-    assert (runs / "notes" / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -205,12 +146,6 @@ def test_prune_folders_by_state(runs, works):
         (["show", "run-0", "--plot", "curves.txt"], ".png, .svg or .pdf"),
         (["show", "broken", "--plot", "curves.png"], "no whole epoch yet"),
         (["show", "run-0", "--plot", "file/curves.png"], "file/curves.png"),
-        (["compare", "run-0"], "at least two"),
-        (["compare", "run-0", "runs/run-0"], "at least two"),
-        (["compare"], "LABELS"),
-        (["prune", "--state", "old"], "--state"),
-        (["prune", "--older-than", "-1"], "--older-than"),
-        (["prune", "run-9", "--yes"], "unknown run"),
         (["lst"], "did you mean 'list'"),
     ],
     ids=" ".join,
@@ -230,7 +165,6 @@ def test_an_empty_folder(works):
     )
     (line,) = works("runs", "list", "--searches").splitlines()
     assert line.startswith("there are no searches in runs; `adelic tune ")
-    assert "0 runs" in works("runs", "prune")
 
 
 @pytest.fixture
@@ -277,11 +211,6 @@ def test_show_says_what_a_search_is(runs, works, refused, search, study):
     assert "a search of `adelic tune`, damaged" in works("runs", "show", "mine-study")
 
 
-def test_a_search_is_not_compared_as_its_run(runs, works, refused, search):
-    assert "is a search, not a run; `adelic runs show` shows what it is" in refused("runs", "compare", search, "run-0")
-    assert f"1: {search}-seed0" in works("runs", "compare", f"{search}-seed0", "run-0")
-
-
 def test_list_has_searches_in_json(runs, works, search, study):
     listed = json.loads(works("runs", "list", "--json"))
     kinds = {entry["label"]: (entry["kind"], entry["state"]) for entry in listed}
@@ -296,37 +225,6 @@ def test_list_has_searches_in_json(runs, works, search, study):
     )
     alone = json.loads(works("runs", "list", "--json", "--searches"))
     assert {entry["label"] for entry in alone} == {search, "mine-study"}
-
-
-def test_prune_deletes_searches_with_folders(runs, works, search, study):
-    assert "search" not in works("runs", "prune")
-    assert "left alone, since a search has no checkpoint; --folders deletes it" in works("runs", "prune", search)
-    out = works("runs", "prune", search, "mine-study", "--folders")
-    assert f"would delete search {runs / search / 'trials.jsonl'} (finished, " in out
-    assert f"left alone, since it counts as unfinished; --state unfinished deletes it: {study}" in out
-    assert "of 0 runs and 1 search; --yes deletes" in out
-    assert "of 0 runs;" in works("runs", "prune", search, "--folders", "--older-than", "1")
-    (runs / search / "trials.jsonl.bak").write_text("mine")
-    works("runs", "prune", search, "--folders", "--yes")
-    assert [path.name for path in (runs / search).iterdir()] == ["trials.jsonl.bak"]
-    assert (runs / f"{search}-seed0" / "DONE").exists()
-    assert study.exists()
-    assert "and 1 search" in works("runs", "prune", "--state", "unfinished", "--folders", "--yes")
-    assert not study.parent.exists()
-
-
-def test_a_search_that_may_be_needed_is_not_pruned(runs, works, search, study):
-    """A run that waits for it is not finished, or a study was written to in the last minutes."""
-    (runs / f"{search}-seed1" / "DONE").unlink()
-    os.utime(study)
-    before = tree()
-    works("runs", "prune", search, "--folders", "--yes")
-    out = works("runs", "prune", search, "mine-study", "--state", "unfinished", "--folders", "--yes")
-    assert out.count("left alone, since it may be running") == 2
-    assert tree() == before
-    study.write_bytes(b"")
-    works("runs", "prune", "mine-study", "--state", "damaged", "--folders", "--yes")
-    assert not study.exists()
 
 
 def test_time_left_of_a_resumed_run(monkeypatch):

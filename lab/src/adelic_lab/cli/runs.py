@@ -1,9 +1,8 @@
-"""`adelic runs`: list, show and compare the runs that a folder holds, and make room."""
+"""`adelic runs`: list and show the runs that a folder holds."""
 
 import json
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 
 from adelic.cli.options import PATH, SuggestingGroup, plain, runs_option
 from adelic.cli.tables import print_table, say
-from adelic.errors import ConfigurationError, RunBusyError
+from adelic.errors import ConfigurationError
 from adelic_lab.config.experiment import flatten
 
 if TYPE_CHECKING:
@@ -30,16 +29,13 @@ _FIGURES = {
 
 @click.group(cls=SuggestingGroup)
 def runs() -> None:
-    """List, show and compare runs, and delete old ones.
+    """List and show runs.
 
-    A run is named by its label, the beginning of its label, or the path of its folder; so is a search, which `show` and
-    `prune` know, too.
+    A run is named by its label, the beginning of its label, or the path of its folder; so is a search.
 
     \b
     adelic runs list
     adelic runs show schubert-4-adelic --plot curves.png
-    adelic runs compare schubert-4-adelic schubert-4-learned
-    adelic runs prune --yes
     """
 
 
@@ -176,144 +172,6 @@ def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -
         say(f"it chooses the options of {', '.join(map(plain, labels))}; `adelic runs show` shows each")
 
 
-@runs.command()
-@click.argument("labels", nargs=-1, required=True)
-@runs_option
-@plot_option
-def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
-    """Show side by side how the runs LABELS differ: first configurations, then figures.
-
-    \b
-    adelic runs compare schubert-4-adelic schubert-4-learned --plot both.svg
-    """
-    import adelic_lab
-
-    found = [adelic_lab.find_run(label, runs_dir) for label in labels]
-    if len({run.folder.resolve() for run in found}) < 2:
-        raise ConfigurationError("a comparison needs at least two different runs; `adelic runs list` lists them")
-    if plot:
-        _plot(found, plot)
-    rows: list[Sequence[str]] = []
-    configurations = [dict(flatten(run.configuration)) for run in found]
-    for key in dict.fromkeys(key for configuration in configurations for key in configuration):
-        values = [json.dumps(c[key]) if key in c else "" for c in configurations]
-        if len(set(values)) > 1:
-            rows.append([key, *values])
-    rows.append(["state", *map(_state, found)])
-    figures = [_figures(run) for run in found]
-    keys = dict.fromkeys(key for run_figures in figures for key in run_figures)
-    rows += [[key, *(run_figures.get(key, "") for run_figures in figures)] for key in keys]
-    columns = ("", *(str(i) for i, _ in enumerate(found, start=1)))
-    for number, run in zip(columns[1:], found, strict=True):
-        click.echo(f"{number}: {plain(run.label)}")  # labels are longer than figures, and two do not fit a terminal
-    print_table(columns, rows, needed=columns[:3], more="a wider terminal, or a pipe,")
-
-
-@runs.command()
-@click.argument("labels", nargs=-1)
-@runs_option
-@click.option(
-    "--state",
-    "states",
-    type=click.Choice(["finished", "unfinished", "damaged"]),
-    multiple=True,
-    default=["finished"],
-    show_default=True,
-    help="Prune runs in this state only; can be given several times.",
-)
-@click.option(
-    "--older-than",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    help="Prune only runs that were last written to at least this many days ago.  [default: 0]",
-)
-@click.option("--folders", is_flag=True, help="Delete whole runs, not their checkpoints alone; and searches.")
-@click.option("--yes", is_flag=True, help="Delete; without it, only say what would be deleted.")
-def prune(
-    labels: tuple[str, ...], runs_dir: Path, states: tuple[str, ...], older_than: float, *, folders: bool, yes: bool
-) -> None:
-    """Delete checkpoints, or whole runs, of the runs LABELS; of all runs, if none is named.
-
-    A finished run without its checkpoint keeps its result; an unfinished one begins anew. A run that was written to in
-    the last ten minutes and is not finished may be running, and is left alone. Other files than a run's are never
-    deleted.
-
-    With --folders, searches are deleted, too. That of a model outside the Transformer is finished with the runs that
-    wait for it; one of `adelic tune` always counts as unfinished, as more trials may follow: --state unfinished.
-
-    \b
-    adelic runs prune
-    adelic runs prune --yes
-    adelic runs prune --state unfinished --older-than 30 --folders --yes
-    """
-    import adelic_lab
-    from adelic_lab.runs.folders import listing
-
-    everything = [adelic_lab.find_any(label, runs_dir) for label in labels]
-    if not labels:
-        everything = [*adelic_lab.list_runs(runs_dir), *(adelic_lab.list_searches(runs_dir) if folders else ())]
-    found = [entry for entry in everything if not isinstance(entry, adelic_lab.SearchSummary)]
-    searched = [entry for entry in everything if isinstance(entry, adelic_lab.SearchSummary)]
-    freed, count = 0, 0
-    for run in {run.folder.resolve(): run for run in found}.values():
-        age = max(0.0, time.time() - run.changed)  # a clock was wrong
-        if run.state not in states or age < older_than * 86400:
-            continue
-        if run.may_be_running:
-            click.echo(f"left alone, since it may be running: {plain(str(run.folder))}")
-            continue
-        size = listing.prunable_size(run, whole=folders)
-        if not (size or folders):
-            continue
-        if yes:
-            try:
-                listing.prune(run, whole=folders)
-            except RunBusyError as error:
-                click.echo(f"left alone: {plain(str(error))}")
-                continue
-        part = "run" if folders else "checkpoint of"
-        click.echo(
-            f"{'deleted' if yes else 'would delete'} {part} {plain(str(run.folder))} ({_state(run)}, {_size(size)})"
-        )
-        freed, count = freed + size, count + 1
-    sizes = [
-        _prune_search(search, states, older_than, is_named=bool(labels), folders=folders, yes=yes)
-        for search in {search.path.resolve(): search for search in searched}.values()
-    ]
-    gone = [size for size in sizes if size is not None]
-    outcome = f"{_size(freed + sum(gone))} of {count} {'run' if count == 1 else 'runs'}"
-    outcome += f" and {len(gone)} {'search' if len(gone) == 1 else 'searches'}" if gone else ""
-    click.echo(f"deleted {outcome}" if yes else f"would delete {outcome}; --yes deletes")
-
-
-def _prune_search(
-    search: "SearchSummary", states: tuple[str, ...], older_than: float, *, is_named: bool, folders: bool, yes: bool
-) -> int | None:
-    """Delete a search if its state and age are asked for, or say that; return its size, None where it stays."""
-    from adelic_lab.runs.folders.searches import delete_search
-
-    where, why = plain(str(search.path)), ""
-    if not folders:
-        why = "since a search has no checkpoint; --folders deletes it"
-    elif search.state not in states:
-        why = f"since it counts as {search.state}; --state {search.state} deletes it"
-    elif search.may_be_running:
-        click.echo(f"left alone, since it may be running: {where}")
-        return None
-    if why or max(0.0, time.time() - search.changed) < older_than * 86400:
-        if why and is_named:
-            click.echo(f"left alone, {why}: {where}")
-        return None
-    if yes:
-        try:
-            delete_search(search)
-        except RunBusyError as error:
-            click.echo(f"left alone: {plain(str(error))}")
-            return None
-    click.echo(f"{'deleted' if yes else 'would delete'} search {where} ({search.state}, {_size(search.size)})")
-    return search.size
-
-
 def _state(run: "RunSummary") -> str:
     if run.state != "unfinished" or run.epochs is None:
         return run.state
@@ -360,22 +218,6 @@ def _sparkline(values: list[float], width: int) -> str:
     least, most = min(values), max(values)
     span = (most - least) or 1.0
     return "".join(_BARS[min(int((value - least) / span * len(_BARS)), len(_BARS) - 1)] for value in values)
-
-
-def _figures(run: "RunSummary") -> dict[str, str]:
-    """Return a run's figures as texts."""
-    figures: dict[str, str] = {}
-    if run.best_validation is not None:
-        figures["best validation accuracy"] = f"{run.best_validation:.2%}"
-        figures["last training loss"] = f"{run.metrics[-1]['train_loss']:.4f}"
-    if run.result:
-        test = run.result.test
-        for name, value in test.items():  # errors and losses are not rates
-            form = "," if type(value) is int else ".4f" if name.endswith(("loss", "error")) else ".2%"
-            figures[f"test {name.replace('_', ' ')}"] = format(value, form)
-        figures["parameters"] = f"{run.result.parameters:,}"
-        figures["seconds"] = f"{run.result.seconds:,.0f}"
-    return figures
 
 
 def _plot(found: list["RunSummary"], path: Path) -> None:

@@ -24,8 +24,6 @@ FILES = ("config.toml", JOINT, "metrics.jsonl", CHECKPOINT, "result.json", "DONE
 LOG_FOLDER = "tensorboard"
 """Name of the subfolder of a run folder that has TensorBoard's logs."""
 EVENT_FILES = "events.out.tfevents.*"
-ACTIVE_SECONDS = 600.0
-"""What is unfinished and was written to within this time may be running: a run saves once a minute, or a step."""
 
 
 def metrics_text(lines: Sequence[str]) -> bytes:

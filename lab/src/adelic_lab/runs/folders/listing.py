@@ -1,22 +1,20 @@
-"""The runs in a folder and their states; and deleting files of runs that are not needed any more."""
+"""The runs in a folder and their states."""
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adelic.data.sources import row_of
-from adelic.errors import ConfigurationError, RunBusyError, RunFolderError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
 from adelic.storage.checks import shown
-from adelic.storage.files import read_bytes, sole_user, storage_errors
+from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError
 from adelic_lab.config.embedding import embedding_text
 from adelic_lab.results.metrics import history
 from adelic_lab.results.result import Result, check_sum, parse_configuration, read_done
 from adelic_lab.runs.folders.files import (
-    ACTIVE_SECONDS,
     CHECKPOINT,
     EVENT_FILES,
     FILES,
@@ -45,8 +43,8 @@ class RunSummary:
         changed: when a file of the run was last written, seconds since 1970.
 
     >>> run = RunSummary(folder=Path("runs/mine"), state="unfinished", configuration={}, epoch=3, size=0, changed=0.0)
-    >>> run.label, run.accuracy, run.best_validation, run.may_be_running
-    ('mine', None, None, False)
+    >>> run.label, run.accuracy, run.best_validation
+    ('mine', None, None)
     """
 
     folder: Path
@@ -103,11 +101,6 @@ class RunSummary:
     def history(self) -> dict[str, list[float]]:
         """Return the learning curves, one value an epoch."""
         return history(self.metrics)
-
-    @property
-    def may_be_running(self) -> bool:
-        """Return whether some process may be training this run; not if its files have a time in the far future."""
-        return self.state == "unfinished" and abs(time.time() - self.changed) < ACTIVE_SECONDS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
@@ -253,38 +246,6 @@ def summary(folder: Path) -> RunSummary:
         return RunSummary(state="unfinished", **found)
     except (RunFolderError, StorageError) as error:
         return RunSummary(state="damaged", problem=str(error), **found)
-
-
-def prunable_size(run: RunSummary, *, whole: bool) -> int:
-    """Return how many bytes `prune` frees."""
-    checkpoint = run.folder / CHECKPOINT
-    with storage_errors(f"cannot read {run.folder}", "choose another --runs-dir"):
-        return run.size if whole else checkpoint.stat().st_size if checkpoint.is_file() else 0
-
-
-def prune(run: RunSummary, *, whole: bool) -> None:
-    """Delete a run's checkpoint, or all files of a run and then its folder, if nothing else is in it.
-
-    Only files that a run writes are ever deleted. A finished run without a checkpoint keeps its result; an unfinished
-    one begins anew. If a process trains the run, or it has changed since it was listed, it is a RunBusyError.
-    """
-    remedy = "see whether you may write there"
-    with storage_errors(f"cannot delete in {run.folder}", remedy), sole_user(run.folder, remedy=remedy):
-        if summary(run.folder).changed != run.changed:
-            raise RunBusyError(f"{run.folder} has changed since it was listed; list it again")
-        if not whole:
-            (run.folder / CHECKPOINT).unlink(missing_ok=True)
-            return
-        # The last file first, as a kill in between then leaves a run that can go on.
-        for name in reversed(FILES):
-            (run.folder / name).unlink(missing_ok=True)
-        for path in list(_files(run.folder)):
-            path.unlink(missing_ok=True)
-        logs = run.folder / LOG_FOLDER
-        if logs.is_dir() and not any(logs.iterdir()):
-            logs.rmdir()
-        if not any(run.folder.iterdir()):
-            run.folder.rmdir()
 
 
 def _files(folder: Path) -> Iterator[Path]:

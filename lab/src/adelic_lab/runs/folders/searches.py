@@ -1,15 +1,12 @@
 """The searches in a folder of runs: those of `adelic tune`, and those of models outside the Transformer."""
 
 import json
-import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from adelic.errors import AdelicError, MissingExtraError, needs_extra
-from adelic.storage.files import read_bytes, sole_user, storage_errors
-from adelic_lab.runs.folders.files import ACTIVE_SECONDS
+from adelic.storage.files import read_bytes, storage_errors
 
 STUDIES = "tune"
 """The folder, among those of runs, that has the studies of `adelic tune`."""
@@ -49,11 +46,6 @@ class SearchSummary:
     def is_study(self) -> bool:
         """Return whether it is of `adelic tune`; the others are of models outside the Transformer."""
         return self.path.name != TRIALS
-
-    @property
-    def may_be_running(self) -> bool:
-        """Return whether some process may be making trials; not if the file has a time in the far future."""
-        return self.state == "unfinished" and abs(time.time() - self.changed) < ACTIVE_SECONDS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
@@ -128,24 +120,6 @@ def _runs_of(trials: Path) -> list[Path]:
     """Return the folders of the runs, one a seed, of a search of a model outside the Transformer."""
     folder = trials.absolute().parent
     return sorted(path for path in folder.parent.iterdir() if path.name.startswith(f"{folder.name}-seed"))
-
-
-def delete_search(search: SearchSummary) -> None:
-    """Delete the file of a search, and then its folder, if nothing else is in it; RunBusyError if that is in use."""
-    remedy = "see whether you may write there"
-    with storage_errors(f"cannot delete {search.path}", remedy), sole_user(search.path.parent, remedy=remedy):
-        for path in [search.path, *_left_over(search.path)]:
-            path.unlink(missing_ok=True)
-        if not any(search.path.parent.iterdir()):
-            search.path.parent.rmdir()
-
-
-def _left_over(path: Path) -> Iterator[Path]:
-    """Yield what a killed writer of a search's file left: a part of the next version, or a journal of SQLite."""
-    for other in list(path.parent.iterdir()):
-        is_part = other.name.startswith(f".{path.name}.") and other.name.endswith(".tmp")
-        if is_part or other.name in (f"{path.name}-journal", f"{path.name}-wal", f"{path.name}-shm"):
-            yield other
 
 
 def _of_lines(path: Path) -> list[float | None]:
