@@ -24,7 +24,7 @@ from text_models import (
 from torch.nn import functional
 
 from adelic import nn
-from adelic.nn.heads.rivals import FourierHead, XValHead
+from adelic_lab.models.solvers.rivals.heads import FourierHead, XValHead
 
 _DECIMAL = re.compile(r"([0-9]+)\.?([0-9]*)")
 _SPELLED = re.compile(r"(?:\[\.(\d+)\] )?((?:(?<!\S)\d )+)(\[-\] )?")

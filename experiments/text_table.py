@@ -17,8 +17,7 @@ from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, steps_of, wo
 
 from adelic.integrations.transformers import find_numbers
 from adelic.integrations.transformers.scratchpads import in_place
-from adelic.nn.heads.derivations import derivation_text
-from adelic.nn.heads.exact import BINARY
+from adelic.nn.heads.exact import BINARY, derivation_text
 
 WHOLE = ("gcd", "lcm", "%", "//", "divides")
 """Operations on integers alone."""

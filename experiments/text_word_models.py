@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from adelic.nn import OperationHead, WrittenNumbers, exact_numbers
-from adelic.nn.heads.derivations import Choice, choice_text, choice_value
+from adelic.nn.heads.exact import Choice, choice_text, choice_value
 
 NUMBER = re.compile(r"number(\d+)")
 ENDINGS = ("", "s", "es", "ies", "ed", "ing")

@@ -26,7 +26,7 @@ NAMES = {
     "models": ("majority", "lookup", "logistic,trees"),
     "features": ("digits", "standardized", "characters", "one-hot-digits", "valuation-unit"),
     "projection": ("none", "linear"),
-    "places": ("flat", "apart", "late", "axial"),
+    "places": ("flat", "apart", "late"),
     "coordinates": ("all", "real", "p-adic"),
     "bases": ("10", "2-5"),
     "recipe": ("quick", "compact", "paper", "recipes/none.toml", "words.txt"),

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from adelic import AdeleSpace, AdelicError
-from adelic.nn import AdelicLoss, AdelicPrediction, ContextPlacewise, PlaceEmbedding, SizeContext
+from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding
 from adelic.numbers.features import PLACE_FEATURES
 from targets.case import Case, check_error
 
@@ -35,7 +35,7 @@ def digits(case: Case) -> None:
     counts = {p: rng.randint(1, 4) for p in primes} if case.chance(0.3) else rng.randint(1, 4)
     space = AdeleSpace(primes, counts)
     shape = tuple(rng.choice([(), (2,), (2, 3), (1, 0), (0,)]))
-    name = rng.choice([*PLACE_FEATURES, "loss", "size", "place-wise"])
+    name = rng.choice([*PLACE_FEATURES, "loss"])
     rows = (len(primes), space.max_precision)
     listed = [
         [_row(case, p, n, rows[1]) for p, n in zip(primes, space.precisions, strict=True)]
@@ -46,8 +46,6 @@ def digits(case: Case) -> None:
     values = given.double().reshape(-1, *rows).tolist()  # as they are in the type
     if name == "loss":
         is_right = all(_is_digit(d, p) or d == -100 for v in values for p, n, r in _places(space, v) for d in r[-n:])
-    elif name in ("size", "place-wise"):
-        is_right = all(_is_digit(r[-1], p) for v in values for p, _, r in _places(space, v))
     else:
         is_right = all(
             _is_digit(d, p if k < n else 1)
@@ -89,15 +87,9 @@ def _is_digit(value: float, p: int) -> bool:
 
 
 def _read(name: str, space: AdeleSpace, given: torch.Tensor) -> torch.Tensor:
-    """Return what a layer makes of digits (*, n_primes, precision); contexts read the lowest ones of one operand."""
-    batch, real = given.shape[:-2], torch.zeros(given.shape[:-2])
+    """Return what a layer makes of digits (*, n_primes, precision)."""
+    real = torch.zeros(given.shape[:-2])
     if name == "loss":
         logits = torch.zeros(*given.shape, max(space.primes))
         return AdelicLoss(space)(AdelicPrediction(real, logits), (real, given))
-    if name in PLACE_FEATURES:
-        return PlaceEmbedding(space, name)((real, given))
-    lowest = given[..., -1][..., None, :]
-    if name == "size":
-        return SizeContext(space.primes)(real[..., None], lowest)
-    network = ContextPlacewise(space, n_layers=1, n_operations=1, hidden=2, width=2)
-    return network(lowest, torch.ones(*batch, 1, 1)).exp()
+    return PlaceEmbedding(space, name)((real, given))

@@ -23,7 +23,7 @@ from adelic.integrations.transformers import (
     scratchpad,
 )
 from adelic.integrations.transformers import scratchpads as module
-from adelic.nn.heads.derivations import WrittenNumbers
+from adelic.nn.heads.exact import WrittenNumbers
 
 QUESTIONS = {  # of DeepMind's mathematics dataset (Apache-2.0), with its answers: three modules, and their longer ones
     "What is 6 - (-1 - -1) - (70 - 71)?": "7",

@@ -24,7 +24,7 @@ from adelic_lab.train.workers import Workers
 def config(tiny_config):
     """Return configurations of small runs with dropout."""
 
-    def make(places="axial", **changes):
+    def make(places="late", **changes):
         embedding = EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=3, places=places)
         return dataclasses.replace(tiny_config(**{"dropout": 0.3, "d_model": 32} | changes), model=embedding)
 

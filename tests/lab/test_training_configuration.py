@@ -350,11 +350,11 @@ def test_bad_splits(tiny_config, changes, error, words):
 def test_the_place_wise_model(tiny_config):
     config = dataclasses.replace(
         tiny_config("adelic", n_layers=2, dropout=0.2, norm="pre", d_model=32),
-        model=EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4, places="axial"),
+        model=EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4, places="late"),
     )
     assert config.embedding.features == "characters"
-    assert "-adelic-characters-axial-" in config.label
-    assert config.as_dict()["embedding"]["places"] == "axial"
+    assert "-adelic-characters-late-" in config.label
+    assert config.as_dict()["embedding"]["places"] == "late"
     assert tomllib.loads(config.to_toml()) == config.as_dict()
     data = acd.load("schubert", n=3)
     model = model_of(config, data)

@@ -331,7 +331,7 @@ def test_it_learns(tiny_config, tmp_path, embedding):
         {"embedding": "one-hot"},
         {"embedding": "learned"},
         {"embedding": "periodic"},
-        {"embedding": "adelic", "places": "axial"},
+        {"embedding": "adelic", "places": "late"},
         {"embedding": "adelic", "features": "one-hot-digits", "projection": "linear"},
         {"embedding": "adelic", "places": "agree", "tied": True},
     ],

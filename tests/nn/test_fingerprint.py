@@ -9,7 +9,6 @@ from safetensors.torch import load_model, save_model
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import of_vocabulary
-from adelic.nn.heads.rivals import FourierHead
 
 SPACE, OTHER = AdeleSpace(primes=(2, 3, 5), precision=4), AdeleSpace(primes=(2, 3, 7), precision=4)
 NUMBERS = tuple(range(8))
@@ -75,11 +74,6 @@ PAIRS = {
         lambda: nn.XValEmbedding(None, 16, scaling="log"),
         lambda: nn.XValEmbedding(None, 16),
         "another XValEmbedding: scaling",
-    ),
-    "the waves of a rival's head": (
-        lambda: FourierHead(16, n_digits=2, bases=(2, 5)),
-        lambda: FourierHead(16, n_digits=2, bases=(3, 7)),
-        "another FourierHead: bases",
     ),
     "another embedding": (adelic, lambda: adelic(None, features="characters"), "features"),
     "place features": (

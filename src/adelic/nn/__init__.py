@@ -10,14 +10,14 @@ torch.Size([1, 5])
 
 What lives where:
 
-- `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name.
+- `embeddings`: `nn.EMBEDDINGS` has them by name.
 - `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
   `graph_classifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.
 - `positional`, `placewise`: positional encodings; layers that keep the places apart.
 - `functional`: digits and their arithmetic on the tensor's own device.
 - `backend`: how precise products are and where dropout's random numbers come from, set around `model(ids)`.
-- `kernels`, `fingerprint`, `flops`, `tensors`: what these stand on.
+- `kernels`, `fingerprint`, `checks`: what these stand on.
 
 It imports `adelic.numbers`, torch and numba: no data and no files. Names that are not here are for the layers above.
 
@@ -31,7 +31,6 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
     from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
-    from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise, SizeContext
     from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
     from adelic.nn.bodies.sequence_classifier import SequenceClassifier
     from adelic.nn.embeddings.abacus import AbacusEmbedding
@@ -40,14 +39,11 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.base import NumberEmbedding
     from adelic.nn.embeddings.digits import BaseDigitsEmbedding, ResiduesEmbedding
     from adelic.nn.embeddings.fone import FoNEEmbedding
-    from adelic.nn.embeddings.learned import LearnedEmbedding
-    from adelic.nn.embeddings.one_hot import OneHotEmbedding
+    from adelic.nn.embeddings.learned import LearnedEmbedding, OneHotEmbedding, RandomEmbedding
     from adelic.nn.embeddings.periodic import PeriodicEmbedding
-    from adelic.nn.embeddings.random import RandomEmbedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
-    from adelic.nn.heads.derivations import WrittenNumbers
-    from adelic.nn.heads.exact import exact_numbers, fractions_of
+    from adelic.nn.heads.exact import WrittenNumbers, exact_numbers, fractions_of
     from adelic.nn.heads.operations import OperationHead, OperationPrediction
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import AdelicPositionalEncoding, SinusoidalPositionalEncoding
@@ -63,9 +59,7 @@ __all__ = [
     "AdelicPositionalEncoding",
     "AdelicPrediction",
     "AngularEmbedding",
-    "BallContext",
     "BaseDigitsEmbedding",
-    "ContextPlacewise",
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LocalGlobalClassifier",
@@ -83,7 +77,6 @@ __all__ = [
     "ResiduesEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
-    "SizeContext",
     "Vocabulary",
     "WrittenNumbers",
     "XValEmbedding",

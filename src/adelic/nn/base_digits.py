@@ -79,20 +79,6 @@ def to_digits(
     return digits.reshape(*parsed.shape, n_digits), sign.reshape(parsed.shape)
 
 
-def from_digits(digits: npt.NDArray[Any], negative: npt.NDArray[np.bool_], *, base: int) -> npt.NDArray[np.object_]:
-    """Return the integers of digits, the inverse of `to_digits`: Python integers in an object array (*,).
-
-    Digits are (*, n_digits), least significant first.
-
-    >>> from_digits(np.array([[0, 2, 1], [7, 0, 0]]), np.array([True, False]), base=10)
-    array([-120, 7], dtype=object)
-    """
-    n_digits = digits.shape[-1]
-    dtype = np.int64 if base**n_digits < 2**63 else object
-    values = digits.astype(dtype) @ np.array([base**k for k in range(n_digits)], dtype=dtype)
-    return np.asarray(np.where(negative, -values, values)).astype(object)
-
-
 def refuse_signs(numbers: Any, sign: npt.NDArray[np.int64], remedy: str) -> None:
     """Raise `EncodingError` if one of the numbers (*,) is negative, for FoNE as published; `sign` is of `to_digits`.
 

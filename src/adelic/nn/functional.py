@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from adelic.errors import EncodingError, SpaceError
+from adelic.nn.checks import check_plain
 from adelic.nn.kernels import lifting
-from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.window import Window
 

@@ -15,15 +15,14 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError, RangeError, SpaceError, UnknownNameError
+from adelic.nn.checks import as_digits, check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.kernels import lifting
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import as_digits, check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
 from adelic.numbers.describe import describe
 from adelic.numbers.features import PLACE_FEATURES, unit_characters, unit_digits, unit_residues
 
-PLACES = ("apart", "late", "axial")
+PLACES = ("apart", "late")
 """Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
 ACTIVATIONS = ("product", "relu", "gelu")
 """The hidden units of `PlacewiseMLP`."""
@@ -158,8 +157,7 @@ class PlaceEmbedding(Fingerprinted):
         self.n_places = 1 + space.n_primes
         columns, most = space.max_precision, max(space.primes)
         widths = {"characters": 3 + 3 * columns, "one-hot-digits": most * columns, "digits": columns}
-        kinds = {"valuation-unit": UnitResidues, "multiplicative-characters": CharactersOfUnits}
-        self.units = kinds[features](space) if features in kinds else None
+        self.units = None if features in widths else UnitFeatures(space, features)
         self.width = max(N_REAL, widths[features] if self.units is None else columns + 1 + self.units.width)
         exists = torch.from_numpy(space.window.exists).flip(-1)  # lowest first
         self.register_buffer("exists", exists, persistent=False)
@@ -232,94 +230,65 @@ class PlaceEmbedding(Fingerprinted):
         return features if self.space.window.is_uniform else features * self.exists[..., None]
 
 
-class UnitResidues(nn.Module):
-    """The residue of u in p^v·u as a one-hot vector: modulo p, modulo 8 at p = 2; zeros where the digits do not tell.
+class UnitFeatures(nn.Module):
+    """What is said of the unit u in p^v·u, by its residue modulo p, modulo 8 at p = 2; zeros where digits do not tell.
 
-    Shape: digits (*, n_primes, max_precision), lowest first, and v (*, n_primes) -> int64 (*, n_primes, width).
+    Of "valuation-unit" the residue as a one-hot vector; of "multiplicative-characters" the values of the Dirichlet
+    characters of u, in the order of `adelic.numbers.features.unit_characters`.
+
+    Shape: digits (*, n_primes, max_precision), lowest first, and v (*, n_primes) -> (*, n_primes, width), bool or
+    float64.
 
     >>> space = AdeleSpace(primes=(2, 5), precision=3)
-    >>> units = UnitResidues(space)
-    >>> units(torch.tensor(space.encode(10).digits, dtype=torch.int64).flip(-1), torch.tensor([1, 1]))
+    >>> digits = torch.tensor(space.encode(10).digits, dtype=torch.int64).flip(-1)  # 10 is 2·5, and 5·2
+    >>> UnitFeatures(space, "valuation-unit")(digits, torch.tensor([1, 1])).int()
     tensor([[0, 0, 0, 0],
-            [0, 1, 0, 0]])
-    """
-
-    weights: torch.Tensor
-    ranks: torch.Tensor
-    counts: torch.Tensor
-    precisions: torch.Tensor
-
-    def __init__(self, space: AdeleSpace) -> None:
-        super().__init__()
-        places = list(zip(space.primes, space.precisions, strict=True))
-        residues = [unit_residues(p, n) for p, n in places]
-        counts = [unit_digits(p, n) for p, n in places]
-        self.width = max(map(len, residues))
-        ranks = torch.zeros(len(places), max(r[-1] for r in residues) + 1, dtype=torch.int64)
-        for j, found in enumerate(residues):
-            ranks[j, list(found)] = torch.arange(len(found))
-        powers = zip(space.primes, counts, strict=True)
-        weights = [[p**i * (i < count) for i in range(max(counts))] for p, count in powers]
-        for name, values in (("weights", weights), ("counts", counts), ("precisions", space.precisions)):
-            self.register_buffer(name, torch.tensor(values), persistent=False)
-        self.register_buffer("ranks", ranks, persistent=False)
-
-    def forward(self, digits: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        """Return the vectors."""
-        residue, is_told = self._residue(digits, v)
-        rank = self.ranks[torch.arange(len(self.ranks), device=v.device), residue]
-        return functional.one_hot(rank, self.width) * is_told[..., None]
-
-    def _residue(self, digits: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the residues, 0 where the digits do not tell, and where they do: (*, n_primes)."""
-        place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
-        # Where digits are beyond the last one any will do: `is_told` drops the residue.
-        residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
-        is_told = v + self.counts <= self.precisions
-        return residue * is_told, is_told
-
-
-class CharactersOfUnits(UnitResidues):
-    """The values of the Dirichlet characters of u in p^v·u, in the order of `adelic.numbers.features.unit_characters`.
-
-    Shape: digits (*, n_primes, max_precision), lowest first, and v (*, n_primes) -> float64 (*, n_primes, width).
-
-    >>> space = AdeleSpace(primes=(2, 5), precision=3)
-    >>> units = CharactersOfUnits(space)
-    >>> digits = torch.tensor(space.encode(10).digits, dtype=torch.int64).flip(-1)
-    >>> units(digits, torch.tensor([1, 1])).round() + 0.0  # 10 is 2·5, and 5·2
+            [0, 1, 0, 0]], dtype=torch.int32)
+    >>> UnitFeatures(space, "multiplicative-characters")(digits, torch.tensor([1, 1])).round() + 0.0
     tensor([[ 0.,  0.,  0.],
             [ 0.,  1., -1.]], dtype=torch.float64)
     """
 
+    weights: torch.Tensor
+    known: torch.Tensor
+    residues: torch.Tensor
     indices: torch.Tensor
     turns: torch.Tensor
     orders: torch.Tensor
     quarters: torch.Tensor
-    exists: torch.Tensor
 
-    def __init__(self, space: AdeleSpace) -> None:
-        super().__init__(space)
-        places = [unit_characters(p, n) for p, n in zip(space.primes, space.precisions, strict=True)]
-        self.width = max(len(one.turns) for one in places)
-        found = {
-            "indices": [one.indices for one in places],
-            "turns": [one.turns for one in places],
-            "quarters": [one.is_sine.astype(np.int64) for one in places],
-            "exists": [np.ones(len(one.turns), np.int64) for one in places],
+    def __init__(self, space: AdeleSpace, kind: str) -> None:
+        super().__init__()
+        places = [(p, n, unit_digits(p, n)) for p, n in zip(space.primes, space.precisions, strict=True)]
+        self.kind, about, most = kind, [unit_characters(p, n) for p, n, _ in places], max(place[2] for place in places)
+        # No unit has the residue 0, which stands where others have more residues.
+        residues = stack_places([torch.tensor(unit_residues(p, n)) for p, n, _ in places])
+        turns = stack_places([torch.from_numpy(one.turns) for one in about])
+        self.width = (residues if kind == "valuation-unit" else turns).shape[1]
+        tables = {  # of whole numbers, which no change of the module's type touches
+            "weights": [[p**i * (i < count) for i in range(most)] for p, _, count in places],
+            "known": [n - count for _, n, count in places],  # up to this v digits tell the unit's residue
+            "residues": residues,
+            "indices": stack_places([torch.from_numpy(one.indices) for one in about]),
+            "turns": turns,
+            "quarters": stack_places([torch.from_numpy(one.is_sine.astype(np.int64)) for one in about]),
+            "orders": [[one.order] for one in about],
         }
-        for name, tables in found.items():  # whole numbers, which no change of the module's type touches
-            self.register_buffer(name, stack_places([torch.from_numpy(table) for table in tables]), persistent=False)
-        self.register_buffer("orders", torch.tensor([[one.order] for one in places]), persistent=False)
+        for name, table in tables.items():
+            self.register_buffer(name, torch.as_tensor(table), persistent=False)
 
     def forward(self, digits: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        """Return the values."""
-        residue, is_told = self._residue(digits, v)
+        """Return the features."""
+        place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
+        # Where digits are beyond the last one any will do: `is_told` drops the residue.
+        residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
+        is_told = (v <= self.known)[..., None]
+        if self.kind == "valuation-unit":
+            return (residue[..., None] == self.residues) & is_told
         index = self.indices[torch.arange(len(self.indices), device=v.device), residue]  # (*, n_primes, 2)
         turns = (index[..., None, :] * self.turns).sum(-1) % self.orders
         angles = 2 * math.pi * (turns.double() / self.orders - self.quarters / 4)
-        values: torch.Tensor = angles.cos() * self.exists * is_told[..., None]
-        return values
+        return angles.cos() * (is_told & self.turns.any(-1))  # no turns at all: a prime that has fewer characters
 
 
 class PlacewiseLinear(nn.Module):

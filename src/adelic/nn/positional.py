@@ -6,9 +6,8 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
+from adelic.nn.checks import check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain
 from adelic.numbers.features import FeatureLayout
 
 _BASE = 10_000.0

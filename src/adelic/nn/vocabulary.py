@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from adelic.errors import ConfigurationError, EncodingError, VocabularyError
-from adelic.nn.tensors import check_plain
+from adelic.nn.checks import check_plain
 from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import is_any_missing, read_values

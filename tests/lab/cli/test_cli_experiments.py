@@ -186,7 +186,7 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
         (["--embedding", "fone", "--bases", "3"], "unknown bases '3'; bases: 10, 2-5"),
         (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
-        (["--places", "axail"], "did you mean 'axial'"),
+        (["--places", "lat"], "did you mean 'late'"),
         (["--places", "late", "--features", "standardized"], "belong to --places 'flat'"),
         (["--projection", "mlp"], "linear"),
         (["--primes", "2,9"], "9 is not a prime"),

@@ -206,9 +206,9 @@ def test_a_damaged_run_is_named(tiny_config, tmp_path):
 
 
 def test_where_places_meet_is_part_of_an_embeddings_name():
-    configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:axial", "adelic:digits"], [0])
+    configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:apart", "adelic:digits"], [0])
     found = [(config.embedding.features, config.embedding.places) for config in configs]
-    assert found == [("characters", "late"), ("one-hot-digits", "axial"), ("digits", None)]
+    assert found == [("characters", "late"), ("one-hot-digits", "apart"), ("digits", None)]
 
 
 def test_options_of_rivals_are_part_of_their_names():

@@ -6,7 +6,6 @@ import torch
 from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.bodies.graph_classifier import GraphClassifier
-from adelic.nn.flops import forward_flops
 
 VOCABULARY = nn.Vocabulary(range(-2, 3))
 
@@ -69,10 +68,6 @@ def test_shapes_heads_and_operations():
     model = body(head=lambda d: torch.nn.Linear(d, 7), n_classes=None)
     assert model(torch.zeros(2, 3, 16, dtype=torch.int64)).shape == (2, 3, 7)
     assert body(n_classes=(2, 3))(torch.zeros(2, 16, dtype=torch.int64)).shape == (2, 2, 3)
-    tokens = nn.SequenceClassifier(
-        nn.LearnedEmbedding(VOCABULARY, d_model=16), n_classes=3, max_length=16, n_layers=2, n_heads=2, d_feedforward=32
-    )
-    assert forward_flops(body(), 16) < forward_flops(tokens, 16)
 
 
 def test_what_it_cannot_read():
@@ -86,28 +81,3 @@ def test_what_it_cannot_read():
             body(**options)
     with pytest.raises(ConfigurationError, match="a row of 9 numbers: this body reads 16"):
         body()(torch.zeros(2, 9, dtype=torch.int64))
-
-
-@pytest.mark.long
-def test_a_run(tiny_config, refused, tmp_path):
-    from adelic_lab import run
-
-    config = tiny_config("learned", task="quiver", n=6, body="graph", max_rows=50, epochs=2)
-    result = run(config, tmp_path)
-    assert run(config, tmp_path) == result
-    assert "--body graph" in config.command()
-    assert config.as_dict()["recipe"]["body"] == "graph"
-    assert "body" not in tiny_config().as_dict()["recipe"]
-    told = refused("train", "schubert", "--n", 3, "--recipe", "quick", "--body", "graph", "--run-dir", tmp_path / "no")
-    assert "--body graph reads n × n numbers, and these rows have 11; use --body sequence" in told
-    arguments = ("quiver", "--n", 6, "--recipe", "quick", "--body", "graph")
-    for option in (("--pooling", "tokens"), ("--positional", "learned"), ("--norm", "pre"), ("--initial-std", 0.02)):
-        told = refused("train", *arguments, *option, "--run-dir", tmp_path / "no")
-        assert f"{option[0]} plays no part in --body graph; leave it out" in told
-    assert "--norm plays no part in --body graph" in refused("reproduce", "quiver-11", *arguments[3:], "--norm", "pre")
-    with pytest.raises(ConfigurationError, match="--places late is a body of its own"):
-        tiny_config("adelic", task="quiver", n=6, body="graph").__class__(
-            data=config.data,
-            model=tiny_config("adelic").model.__class__.of("adelic", places="late"),
-            recipe=config.recipe,
-        )

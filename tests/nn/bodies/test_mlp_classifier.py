@@ -6,7 +6,6 @@ import torch
 from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.bodies.mlp_classifier import MLPClassifier
-from adelic.nn.flops import forward_flops
 from adelic.numbers import AdeleSpace
 
 VOCABULARY = nn.Vocabulary(range(-2, 3))
@@ -73,7 +72,6 @@ def test_shapes_heads_and_operations():
     assert model(torch.zeros(0, 4, dtype=torch.int64)).shape == (0, 7)
     assert body(n_classes=(2, 3))(torch.zeros(2, 4, dtype=torch.int64)).shape == (2, 2, 3)
     assert body(nn.AdelicEmbedding, None)(torch.arange(40).reshape(10, 4)).shape == (10, 3)
-    assert forward_flops(body(), 4) == 2 * (4 * 16 * 32 + 2 * 32 * 32 + 32 * 3)
     assert body().n_parameters == 5 * 16 + (4 * 16 + 1) * 32 + 2 * (32 + 1) * 32 + 3 * 2 * 32 + 33 * 3
 
 
@@ -123,21 +121,3 @@ def test_what_it_cannot_read():
         for place in (0, 3):
             with pytest.raises(RuntimeError, match="not in the valid range"):
                 body()(ids.index_fill(1, torch.tensor([place]), wrong))
-
-
-def test_a_run_and_options_without_a_part_in_it(tiny_config, refused, tmp_path):
-    from adelic_lab import run
-
-    config = tiny_config("learned", task="lattice", n=5, body="mlp", view="heights", epochs=2)
-    result = run(config, tmp_path)
-    assert run(config, tmp_path) == result
-    assert "--body mlp" in config.command()
-    arguments = ("train", "lattice", "--n", 5, "--recipe", "quick", "--body", "mlp", "--run-dir", tmp_path / "no")
-    for option in (
-        ("--pooling", "tokens"),
-        ("--positional", "learned"),
-        ("--norm", "pre"),
-        ("--n-heads", 2),
-        ("--initial-std", 0.02),
-    ):
-        assert f"{option[0]} plays no part in --body mlp; leave it out" in refused(*arguments, *option)

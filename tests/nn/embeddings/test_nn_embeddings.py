@@ -24,9 +24,8 @@ from adelic.errors import (
     VocabularyError,
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
+from adelic.nn.embeddings.adelic import COORDINATES, frequency_weights
 from adelic.nn.embeddings.base import NumberEmbedding, check_range, greatest_of, rows_differ
-from adelic.nn.embeddings.frequency_weights import frequency_weights
-from adelic.nn.embeddings.options import COORDINATES
 from adelic.nn.registry import build_embedding
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (

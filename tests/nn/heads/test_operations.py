@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError
 from adelic.nn import OperationHead, exact_numbers, fractions_of
-from adelic.nn.heads.derivations import derivation_text
-from adelic.nn.heads.exact import BINARY, COMMUTATIVE, LARGEST_BITS, MOST_BITS, PRIMES, UNARY
+from adelic.nn.heads.exact import BINARY, COMMUTATIVE, LARGEST_BITS, MOST_BITS, PRIMES, UNARY, derivation_text
 from adelic.nn.heads.operations import MOST_NUMBERS
 
 ALL = (*BINARY, *UNARY)

@@ -151,7 +151,7 @@ def train(
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
-    adelic train schubert --n 4 --features characters --places axial --recipe quick
+    adelic train schubert --n 4 --features characters --places apart --recipe quick
     adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     adelic train schubert --n 4 --recipe quick --schedule constant --epochs 40 --run-dir runs/mine

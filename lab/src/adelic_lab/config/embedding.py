@@ -98,11 +98,11 @@ class EmbeddingConfig:
         None,
         none="flat",
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
-        "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
+        "(only in the sum of their logits) or late (in one layer after the last); or in a "
         "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
         "vectors), product (of complex numbers) or auto (the one of these with the best validation after a tenth of "
         "the epochs).",
-        choices=("apart", "late", "axial", *LOCAL_GLOBAL),
+        choices=("apart", "late", *LOCAL_GLOBAL),
         of=_AOE,
         in_names="{}",
     )

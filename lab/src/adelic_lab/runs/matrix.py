@@ -29,8 +29,8 @@ def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
     as periodic:sigma=0.3 and fone:bases=2-5:standardize. A name that is unknown is an UnknownNameError, anything else
     that does not fit a ConfigurationError.
 
-    >>> parse_embedding("adelic:one-hot-digits:axial"), parse_embedding("adelic:late")
-    (('adelic', {'features': 'one-hot-digits', 'places': 'axial'}), ('adelic', {'places': 'late'}))
+    >>> parse_embedding("adelic:one-hot-digits:apart"), parse_embedding("adelic:late")
+    (('adelic', {'features': 'one-hot-digits', 'places': 'apart'}), ('adelic', {'places': 'late'}))
     >>> parse_embedding("fone:bases=2-5:standardize")
     ('fone', {'bases': '2-5', 'standardize': True})
     """

@@ -21,7 +21,6 @@ from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
-from adelic.nn.flops import forward_flops
 from adelic.nn.registry import BODIES
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
@@ -36,6 +35,7 @@ from adelic_lab.runs.folders.files import CHECKPOINT, FILES, kept_lines, metrics
 from adelic_lab.runs.objectives import Objective, OneClass
 from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
+from adelic_lab.train.flops import forward_flops
 from adelic_lab.train.generators import set_generator_states
 from adelic_lab.train.joints import with_best_joint
 from adelic_lab.train.loop import Split, Trainer

@@ -12,9 +12,9 @@ from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.layers import NumberLayers, contexts
 from adelic.integrations.transformers.outputs import output_class, selected
 from adelic.integrations.transformers.settings import NumberSettings
+from adelic.nn.checks import as_digits, is_traced
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.nn.kernels.lifting import digit_counts
-from adelic.nn.tensors import as_digits, is_traced
 
 NUMBER_INPUTS = ("number_reals", "number_digits", "number_limbs")
 """What an equipped model takes beside the inputs of its class; the last for models with operations."""

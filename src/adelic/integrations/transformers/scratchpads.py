@@ -14,7 +14,7 @@ import torch
 
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.texts import NumberTokenizer
-from adelic.nn.heads.derivations import WrittenNumbers
+from adelic.nn.heads.exact import WrittenNumbers
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.rationals import read
 

@@ -11,10 +11,10 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
+from adelic.nn.checks import check_plain, check_positive, length_of
+from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.kernels import fused
 from adelic.nn.positional import PositionalEncoding
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain, length_of
 from adelic.numbers import rationals
 
 Pooling = Literal["cls", "tokens"]
@@ -22,7 +22,35 @@ POOLINGS: tuple[str, ...] = get_args(Pooling)
 """Which last states a head reads: that of [CLS], or those of all tokens, [CLS] among them, one after the other."""
 
 
-class Classifier(nn.Module):
+class Body(nn.Module):
+    """What leads from numbers to an answer: any module that is built from an embedding and sizes.
+
+    Attributes:
+        name: in `adelic.nn.registry.BODIES`, in recipes and on the command line; without one it is in none of them.
+        unused: fields of a recipe that play no part in it, and that its `__init__` does not take.
+        token: what it works on as a whole: each "number", each "vertex" of rows of n × n numbers, or each "row".
+        embedding: of the numbers.
+        max_length: longest sequence.
+    """
+
+    name: ClassVar[str]
+    unused: ClassVar[tuple[str, ...]] = ()
+    token: ClassVar[str] = "number"
+
+    embedding: NumberEmbedding
+    max_length: int
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        self.embedding.extend(numbers)
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+class Classifier(Body):
     """The interface of classifiers towards training: ids to logits, all but the encoder.
 
     Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how tokens get their last
@@ -32,9 +60,6 @@ class Classifier(nn.Module):
     with several targets (*, n_targets, most classes); with a head of your own, what it makes of states (*, d).
 
     Attributes:
-        name: in `adelic.nn.registry.BODIES`, in recipes and on the command line; without one it is in none of them.
-        unused: fields of a recipe that play no part in it, and that its `__init__` does not take.
-        token: what it works on as a whole: each "number", each "vertex" of rows of n × n numbers, or each "row".
         max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
         pooling: which last states the head reads, see `POOLINGS`.
         cls: the vector of [CLS], (d,).
@@ -48,11 +73,6 @@ class Classifier(nn.Module):
     True
     """
 
-    name: ClassVar[str]
-    unused: ClassVar[tuple[str, ...]] = ()
-    token: ClassVar[str] = "number"
-
-    max_length: int
     pooling: Pooling
     cls: nn.Parameter
     positional: PositionalEncoding
@@ -106,11 +126,6 @@ class Classifier(nn.Module):
             )
         if length > self.max_length:
             raise ConfigurationError(f"a sequence of length {length} exceeds max_length={self.max_length}")
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
 
 def check_rows(shape: tuple[int, ...], length: int) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import nn
@@ -10,15 +10,14 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import check_heads, check_rows, check_sizes
+from adelic.nn.bodies.classifier import Body, check_heads, check_rows, check_sizes
 from adelic.nn.bodies.encoder import SITES
+from adelic.nn.checks import as_ids, check_positive
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import as_ids
 
 
-class GraphClassifier(nn.Module):
+class GraphClassifier(Body):
     """Vertices in place of tokens: rows are n × n matrices of numbers, the one from i to j on the edge from i to j.
 
     A vertex begins as the sum of what its edges say, and attends to the others. Attention from i to j is biased by the
@@ -46,9 +45,9 @@ class GraphClassifier(nn.Module):
     torch.Size([4, 7])
     """
 
-    name: ClassVar[str] = "graph"
-    unused: ClassVar[tuple[str, ...]] = ("initial_std", "norm", "pooling", "positional")
-    token: ClassVar[str] = "vertex"
+    name = "graph"
+    unused = ("initial_std", "norm", "pooling", "positional")
+    token = "vertex"
 
     def __init__(
         self,
@@ -85,10 +84,6 @@ class GraphClassifier(nn.Module):
         self.final_norm = nn.LayerNorm(d)
         self.head = make_head(2 * d, n_classes, head)
 
-    def extend(self, numbers: Sequence[Any]) -> None:
-        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
-        self.embedding.extend(numbers)
-
     def forward(self, ids: Any) -> Any:
         """Return what the head makes of the vertices: logits (*, n_classes), where it is a classifier.
 
@@ -111,11 +106,6 @@ class GraphClassifier(nn.Module):
         x = self.final_norm(x)
         state = torch.cat([x.mean(dim=1), x.amax(dim=1)], dim=-1)
         return self.head(state.reshape(*batch, state.shape[-1]))
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
 
 class GraphLayer(nn.Module):

@@ -9,9 +9,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn.bodies.classifier import check_sizes, read_rows
+from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
+from adelic.nn.checks import as_ids, check_plain
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.tensors import as_ids, check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, place_size, signed_logarithm
@@ -24,7 +24,7 @@ _GREATEST = 1 - 1e-6
 """Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
 
 
-class LocalGlobalClassifier(Fingerprinted):
+class LocalGlobalClassifier(Fingerprinted, Body):
     """A small network at each place, the real one among them, and a joint of their answers.
 
     The networks read the same rows of numbers, each at its own place: the digits at a prime, one-hot, or the sign and
@@ -263,11 +263,6 @@ class LocalGlobalClassifier(Fingerprinted):
         answers = self.answers(numbers)[..., 0]
         said = _objections(answers) if self.joint == "agree" else torch.tanh(answers)
         return dict(zip(("real", *map(str, self.space.primes)), said.unbind(dim=1), strict=True))
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
 
 def _objections(answers: torch.Tensor) -> torch.Tensor:

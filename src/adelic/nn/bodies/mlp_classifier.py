@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import nn
@@ -10,11 +10,11 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import check_sizes, read_rows
+from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
+from adelic.nn.checks import as_ids, check_plain
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.adelic import AdelicHead
 from adelic.nn.heads.classes import make_head
-from adelic.nn.tensors import as_ids, check_plain
 
 
 class _Layers(nn.Module):
@@ -56,7 +56,7 @@ class _Layers(nn.Module):
         return dropped(functional.relu(norm(x)), self.dropout, self.first_site + site)
 
 
-class MLPClassifier(_Layers):
+class MLPClassifier(_Layers, Body):
     """A multilayer perceptron: it reads the vectors of all numbers of a row, one behind the other.
 
     Every place in the row has weights of its own, so that no positions are added and nothing is attended to. Hidden
@@ -83,9 +83,9 @@ class MLPClassifier(_Layers):
     torch.Size([4, 5])
     """
 
-    name: ClassVar[str] = "mlp"
-    unused: ClassVar[tuple[str, ...]] = ("initial_std", "n_heads", "norm", "pooling", "positional")
-    token: ClassVar[str] = "row"
+    name = "mlp"
+    unused = ("initial_std", "n_heads", "norm", "pooling", "positional")
+    token = "row"
 
     def __init__(
         self,
@@ -107,10 +107,6 @@ class MLPClassifier(_Layers):
         self.head = make_head(d_feedforward, n_classes, head)
         self.real = _Layers(*sizes, first_site=n_layers + 1) if isinstance(self.head, AdelicHead) else None
 
-    def extend(self, numbers: Sequence[Any]) -> None:
-        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
-        self.embedding.extend(numbers)
-
     def forward(self, ids: Any) -> Any:
         """Return what the head makes of the last layer: logits (*, n_classes), where it is a classifier.
 
@@ -124,8 +120,3 @@ class MLPClassifier(_Layers):
         rows, batch = read_rows(ids, self.max_length)
         seen = [part.states(self.embedding, rows) for part in (self, self.real) if part is not None]
         return self.head(*(x.view(*batch, x.shape[1]) for x in seen))
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -11,12 +11,12 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.bodies.classifier import Classifier, Pooling, check_sizes, read_size
 from adelic.nn.bodies.encoder import Norm
-from adelic.nn.bodies.placewise_transformer import Across, PlacewiseTransformer
+from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
+from adelic.nn.checks import as_ids
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.heads.classes import make_head
 from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.tensors import as_ids
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
@@ -31,8 +31,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
     states, concatenated, or all tokens' states. Before it, places meet
 
     - places="apart": nowhere, so that logits are sums of what each place says;
-    - places="late": after the last layer, in a feed-forward layer over the concatenated places;
-    - places="axial": in every layer, by attention across places.
+    - places="late": after the last layer, in a feed-forward layer over the concatenated places.
 
     The vocabulary's features are one frozen table (a buffer); columns that are the same for all its numbers are left
     out, and each place's are centred and scaled to a mean square of 1.
@@ -48,7 +47,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         places: where places meet.
         d_place: width of a place. `place_sizes` chooses it, the next two and n_heads for a model that has about as many
             parameters as a flat one: with 8 places 40, one head and 160 for 128, 8 and 512, that is 0.95 million
-            parameters (apart), 1.05 (late) or 0.99 (axial) against 1.19.
+            parameters (apart) or 1.05 (late) against 1.19.
         n_layers, dropout: as of `adelic.nn.SequenceClassifier`.
         n_heads, d_feedforward: of each place.
         norm: "pre" or "post".
@@ -115,7 +114,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
             d_feedforward=d_feedforward,
             dropout=dropout,
             norm=norm,
-            across=None if places == "apart" else cast(Across, places),
+            across="late" if places == "late" else None,
         )
         self.head = make_head(read_size(pooling, n_places * d_place, max_length), n_classes, head)
 

@@ -7,7 +7,7 @@ in cache: a third faster than batched products.
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import nn
@@ -15,18 +15,18 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, current
-from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_forward, normalize, project
+from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_forward, normalize
+from adelic.nn.checks import check_plain, check_positive
 from adelic.nn.kernels import fused
 from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain
 
-Across = Literal["axial", "late"]
+Across = Literal["late"]
 Sites = Callable[[int, int], Site]
 """A layer's site of dropout, from its number and the place."""
 SITES = 6
-"""Sites of a layer: attention's weights, its result, the same two across places, inner layer, feed-forward's result."""
+"""Sites of a layer: 0 attention's weights, 1 its result, 4 inner layer, 5 feed-forward's result. Numbers 2 and 3 stay
+unused: they had a meaning once, and a site's number decides its masks, which runs have to find again."""
 
 
 class PlacewiseTransformer(nn.Module):
@@ -36,9 +36,6 @@ class PlacewiseTransformer(nn.Module):
     norm where norm="pre"), computed at once. Places are mixed
 
     - across=None: nowhere; a place's result depends on that place's input alone;
-    - across="axial": in every layer, between attention across the sequence and the feed-forward layer, by attention
-      across the places of each token. Its weights are shared by tokens and places; each place's own norm before it (or
-      after it, norm="post") tells the places apart;
     - across="late": after the last layer alone, by a residual feed-forward layer over each token's concatenated places.
 
     On the CPU `adelic.nn.backend` says how precise products are and where dropout's masks come from; with padding, and
@@ -59,8 +56,7 @@ class PlacewiseTransformer(nn.Module):
     Raises:
         ConfigurationError: a value makes no sense.
 
-    Source: layers as in Vaswani et al., "Attention is all you need" (2017), section 3; attention across one axis at a
-    time as in Ho et al., "Axial Attention in Multidimensional Transformers" (arXiv 1912.12180), section 3.
+    Source: layers as in Vaswani et al., "Attention is all you need" (2017), section 3.
 
     >>> encoder = PlacewiseTransformer(3, 8, n_layers=2, n_heads=2, d_feedforward=16)
     >>> encoder(torch.zeros(5, 7, 3, 8)).shape
@@ -88,13 +84,11 @@ class PlacewiseTransformer(nn.Module):
             raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
-        if across not in (None, *get_args(Across)):
-            raise ConfigurationError(f"across={across!r} is unknown; use {', '.join(get_args(Across))} or None")
+        if across not in (None, "late"):
+            raise ConfigurationError(f"across={across!r} is unknown; use 'late' or None")
         self.n_places, self.d_place, self.dropout = n_places, d_place, dropout
         self.layers = nn.ModuleList(
-            PlacewiseEncoderLayer(
-                n_places, d_place, n_heads, d_feedforward, dropout, norm=norm, axial=across == "axial"
-            )
+            PlacewiseEncoderLayer(n_places, d_place, n_heads, d_feedforward, dropout, norm=norm)
             for _ in range(n_layers)
         )
         self.mixer = LateMixer(n_places, d_place, d_feedforward, dropout) if across == "late" else None
@@ -191,17 +185,17 @@ class PlacewiseNorm(nn.Module):
 
 
 class PlacewiseEncoderLayer(nn.Module):
-    """A layer of `PlacewiseTransformer`: attention within places, across them if `axial`, a feed-forward layer.
+    """A layer of `PlacewiseTransformer`: attention within places, and a feed-forward layer.
 
     Shape: (n_places, batch, length, d_place) -> the same, or length 1 with `first_only`.
 
-    >>> layer = PlacewiseEncoderLayer(3, 8, 2, 16, 0.0, norm="pre", axial=True)
+    >>> layer = PlacewiseEncoderLayer(3, 8, 2, 16, 0.0, norm="pre")
     >>> layer(torch.ones(3, 5, 7, 8)).shape
     torch.Size([3, 5, 7, 8])
     """
 
     def __init__(
-        self, n_places: int, d_place: int, n_heads: int, d_feedforward: int, dropout: float, *, norm: Norm, axial: bool
+        self, n_places: int, d_place: int, n_heads: int, d_feedforward: int, dropout: float, *, norm: Norm
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first = n_heads, norm == "pre"
@@ -211,8 +205,6 @@ class PlacewiseEncoderLayer(nn.Module):
         self.linear2 = PlacewiseLinear(n_places, d_feedforward, d_place)
         self.norm1, self.norm2 = PlacewiseNorm(n_places, d_place), PlacewiseNorm(n_places, d_place)
         self.dropout = nn.Dropout(dropout)
-        self.across = AttentionAcross(d_place, n_heads) if axial else None
-        self.across_norm = PlacewiseNorm(n_places, d_place) if axial else None
 
     def forward(
         self, x: torch.Tensor, *, first_only: bool = False, padding: torch.Tensor | None = None
@@ -222,10 +214,6 @@ class PlacewiseEncoderLayer(nn.Module):
         change = self.dropout(self._attend(inner, first_only, padding))
         x = (x[:, :, :1] if first_only else x) + change
         x = x if self.norm_first else self.norm1(x)
-        if self.across is not None and self.across_norm is not None:
-            change = self.across(self.across_norm(x) if self.norm_first else x, functional.linear, self._attention)
-            x = x + self.dropout(change)
-            x = x if self.norm_first else self.across_norm(x)
         inner = self.norm2(x) if self.norm_first else x
         inner = _products(self.dropout(_products(inner, self.linear1).relu()), self.linear2)
         x = x + self.dropout(inner)
@@ -241,15 +229,11 @@ class PlacewiseEncoderLayer(nn.Module):
             .reshape(3, batch, n_places * self.n_heads, length, d // self.n_heads)
         )
         mask = None if padding is None else ~padding[:, None, None, :]
-        states = self._attention(q[:, :, :1] if first_only else q, k, v, mask)
+        states = functional.scaled_dot_product_attention(
+            q[:, :, :1] if first_only else q, k, v, attn_mask=mask, dropout_p=self.dropout.p if self.training else 0.0
+        )
         states = states.view(batch, n_places, self.n_heads, states.shape[2], d // self.n_heads).permute(1, 0, 3, 2, 4)
         return _products(states.flatten(3), self.out_proj)
-
-    def _attention(
-        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        p = self.dropout.p if self.training else 0.0
-        return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=p)
 
     def one_by_one(
         self, places: list[torch.Tensor], sites: Sites, *, first_only: bool, dtype: torch.dtype
@@ -264,62 +248,11 @@ class PlacewiseEncoderLayer(nn.Module):
             change = attend(inner, in_proj[i], out_proj[i], self.n_heads, 1 if first_only else None, sites(0, i), dtype)
             x = (x[:, 0] if first_only else x).reshape(-1, d)
             rows.append(add(x, change, None if self.norm_first else norm1[i], sites(1, i), batch))
-        if self.across is not None and self.across_norm is not None:
-            rows = self._across_one_by_one(rows, batch, sites, dtype)
         for i, x in enumerate(rows):
             inner = normalize(x, norm2[i]) if self.norm_first else x
             change = feed_forward(inner, linear1[i], linear2[i], sites(4, i), dtype, batch)
             rows[i] = add(x, change, None if self.norm_first else norm2[i], sites(5, i), batch).view(batch, -1, d)
         return rows
-
-    def _across_one_by_one(
-        self, rows: list[torch.Tensor], batch: int, sites: Sites, dtype: torch.dtype
-    ) -> list[torch.Tensor]:
-        """Return the places' states, (batch · tokens, d_place), after attention across places."""
-        assert self.across is not None
-        assert self.across_norm is not None
-        norms = self.across_norm.blocks()
-        inner = [normalize(x, norm) for x, norm in zip(rows, norms, strict=True)] if self.norm_first else rows
-        changes = self.across(
-            torch.stack(inner).view(len(rows), batch, -1, rows[0].shape[-1]),
-            lambda x, *linear: project(x, Affine(*linear), dtype),
-            lambda q, k, v: fused.apply(fused.Attention, q, k, v, sites(2, 0)),
-        ).view(len(rows), *rows[0].shape)
-        return [
-            add(x, change, None if self.norm_first else norms[i], sites(3, i), batch)
-            for i, (x, change) in enumerate(zip(rows, changes.unbind(), strict=True))
-        ]
-
-
-class AttentionAcross(nn.Module):
-    """Attention across the places of each token, with weights that tokens and places share.
-
-    Shape: (n_places, batch, length, d_place) -> the same.
-
-    >>> across = AttentionAcross(8, 2)
-    >>> across(torch.ones(3, 5, 7, 8), functional.linear, functional.scaled_dot_product_attention).shape
-    torch.Size([3, 5, 7, 8])
-    """
-
-    def __init__(self, d_place: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.in_proj, self.out_proj = nn.Linear(d_place, 3 * d_place), nn.Linear(d_place, d_place)
-
-    def forward(
-        self, x: torch.Tensor, linear: Callable[..., torch.Tensor], attention: Callable[..., torch.Tensor]
-    ) -> torch.Tensor:
-        """Return what attention gives, by the given functions of (x, weight, bias) and of (q, k, v)."""
-        n_places, batch, length, d = x.shape
-        q, k, v = (
-            linear(x, self.in_proj.weight, self.in_proj.bias)
-            .view(n_places, batch, length, 3, self.n_heads, d // self.n_heads)
-            .permute(3, 1, 2, 4, 0, 5)  # (3, batch, tokens, heads, n_places, head size); each token a group of heads
-            .reshape(3, batch, length * self.n_heads, n_places, d // self.n_heads)
-        )
-        states = attention(q, k, v).view(batch, length, self.n_heads, n_places, d // self.n_heads)
-        states = states.permute(3, 0, 1, 2, 4).reshape(x.shape)
-        return linear(states, self.out_proj.weight, self.out_proj.bias).view(x.shape)
 
 
 class LateMixer(nn.Module):

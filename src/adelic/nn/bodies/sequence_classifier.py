@@ -10,11 +10,10 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_heads, check_sizes, read_size
 from adelic.nn.bodies.encoder import SITES, EncoderLayer, Norm
+from adelic.nn.checks import as_ids, check_positive, length_of
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.heads.classes import make_head
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import as_ids, length_of
 
 _MOST_FOLDED = 2**22
 """Elements of a table of all numbers at all positions; a larger one would be slower to read than to add."""

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
@@ -13,8 +15,6 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.features import standardize
-from adelic.nn.embeddings.frequency_weights import frequency_weights
-from adelic.nn.embeddings.options import check_features, check_ids, check_numbers
 from adelic.nn.fingerprint import of_space
 from adelic.nn.open_numbers import OpenNumbers
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
@@ -28,12 +28,15 @@ from adelic.numbers.features import (
     FeatureLayout,
     compute_features,
     hot_positions,
+    place_size,
     real_features,
     signed_logarithm,
 )
 from adelic.numbers.places.real import nearest_floats
-from adelic.numbers.rationals import Rationals
+from adelic.numbers.rationals import Rationals, float_policy
 
+COORDINATES = ("all", "real", "p-adic")
+"""Which of AOE's coordinates a model is given."""
 _FIRST_STD = 0.02
 """Standard deviation of the first vectors of missing and unknown numbers; a projection's are about so small."""
 _FALLOFF = 30.0
@@ -73,7 +76,7 @@ class AdelicEmbedding(NumberEmbedding):
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
         falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
-            `adelic.nn.embeddings.frequency_weights`. None, the default, is 30 for "combined", and no falloff for
+            `frequency_weights`. None, the default, is 30 for "combined", and no falloff for
             the others.
         padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
@@ -128,14 +131,14 @@ class AdelicEmbedding(NumberEmbedding):
     ) -> None:
         super().__init__(vocabulary, d_model)
         vocabulary = self.vocabulary
-        check_ids(self.num_embeddings, padding_idx, floats, missing=missing)
+        _check_ids(self.num_embeddings, padding_idx, floats, missing=missing)
         self.padding_idx = padding_idx
         self._open = OpenNumbers(floats=floats, lossy=lossy, missing=missing)
         features = features or "combined"
-        check_features(features, projection, coordinates, has_vocabulary=vocabulary is not None)
+        _check_features(features, projection, coordinates, has_vocabulary=vocabulary is not None)
         if features == "combined":
             projection = "linear"  # these features are more than a vector has coordinates
-        check_numbers(space, gain, scale, features, is_projected=projection is not None)
+        _check_numbers(space, gain, scale, features, is_projected=projection is not None)
         default = AdeleSpace() if vocabulary is None else vocabulary.space()
         self.space, self.coordinates, self.scale = default if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
@@ -446,3 +449,82 @@ class AdelicEmbedding(NumberEmbedding):
         if self.projection is None and self.layout.kind in ("digits", "standardized"):
             return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
         return super().positional_encoding(max_length)
+
+
+def frequency_weights(layout: FeatureLayout, falloff: float) -> npt.NDArray[np.float32]:
+    """Return the factor 1/√(1 + p^k/falloff) of what depends on q modulo p^k and no lower power, float32 (size,).
+
+    That is a character, or a one-hot digit; other features have the factor 1. A residue is the rarer asked for, and the
+    more examples it takes, the greater its modulus. With equal factors the many high levels are noise as loud as the
+    few low ones, and a network reads neither in time. For a form without such features, or a falloff that is not
+    positive and finite, it raises a ConfigurationError.
+
+    >>> from adelic.numbers import AdeleSpace
+    >>> layout = FeatureLayout("characters", AdeleSpace(primes=(2, 5), precision=3), 3)
+    >>> frequency_weights(layout, 30).round(2)
+    array([1.  , 0.97, 0.97, 0.94, 0.94, 0.89, 0.89, 0.93, 0.93, 0.74, 0.74,
+           0.44, 0.44], dtype=float32)
+    """
+    if layout.kind not in ("characters", "one-hot-digits", "combined") or not 0 < falloff < math.inf:
+        raise ConfigurationError(
+            f"falloff={falloff} is to be above 0, with features='characters', 'one-hot-digits' or 'combined'; leave it "
+            f"out for {layout.kind!r}"
+        )
+    factors = [np.ones(layout.n_real)]
+    for p, count in zip(layout.space.primes, layout.place_levels, strict=True):
+        exponents = np.arange(1, count + 1) - layout.space.fractional_digits
+        of_levels = (1 + np.exp(np.minimum(exponents * math.log(p), 700)) / falloff) ** -0.5  # exp(710) is infinite
+        of_levels = np.repeat(of_levels, p if layout.kind == "one-hot-digits" else 2)
+        factors += [of_levels, np.ones(place_size(layout.kind, p, count) - len(of_levels))]
+    return np.concatenate(factors).astype(np.float32)
+
+
+def _check_features(features: str, projection: Any, coordinates: Any, *, has_vocabulary: bool) -> None:
+    """Raise `ConfigurationError` unless there are such coordinates and such a projection, for these features."""
+    if coordinates not in COORDINATES:
+        raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
+    if projection not in (None, "linear"):
+        raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
+    if features == "standardized" and not has_vocabulary:
+        raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
+
+
+def _check_numbers(space: Any, gain: Any, scale: Any, features: str, *, is_projected: bool) -> None:
+    """Raise `ConfigurationError` unless a space is one, and a gain and a scale are numbers that play a part.
+
+    >>> _check_numbers(None, 1.0, (0, 0), "combined", is_projected=True)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: scale=(0, 0): it is a mean and a deviation above 0, for features='combined'; ...
+    """
+    if not isinstance(space, AdeleSpace | None):
+        raise ConfigurationError(f"space={space!r} is no AdeleSpace; leave it out for the default")
+    is_number = isinstance(gain, Real)
+    if not is_number or not 0 < gain < math.inf or (gain != 1 and not is_projected):
+        raise ConfigurationError(f"gain={gain!r} must be a positive number, and 1 without projection='linear'")
+    if scale is None:
+        return
+    pair = list(scale) if isinstance(scale, tuple | list) else []
+    is_pair = len(pair) == 2 and all(isinstance(x, Real) and math.isfinite(x) for x in pair)
+    if features != "combined" or not is_pair or pair[1] <= 0:
+        raise ConfigurationError(
+            f"scale={scale!r}: it is a mean and a deviation above 0, for features='combined'; leave it out otherwise"
+        )
+
+
+def _check_ids(n_ids: int | None, padding_idx: Any, floats: Any, *, missing: bool) -> None:
+    """Raise `ConfigurationError` where options for ids and for open-ended numbers are mixed up, or have no such value.
+
+    There are n_ids ids; None without a vocabulary. Floats of no policy are an `EncodingError`, as where they are read.
+    """
+    float_policy(floats)
+    if n_ids is not None and (missing or floats != "never"):
+        raise ConfigurationError(
+            "floats and missing are for embeddings without a vocabulary; Vocabulary(numbers, missing=True) has an "
+            "id for what is missing"
+        )
+    if padding_idx is None:
+        return
+    is_whole = isinstance(padding_idx, Integral)
+    if n_ids is None or not is_whole or not 0 <= padding_idx < n_ids:
+        known = "a vocabulary" if n_ids is None else f"an id from 0 to {n_ids - 1}"
+        raise ConfigurationError(f"padding_idx={padding_idx!r} is not an id here; it needs {known}")

@@ -10,10 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.checks import as_ids, check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import as_ids, check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.describe import describe
 

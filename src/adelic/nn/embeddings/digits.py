@@ -10,8 +10,8 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import count_digits, most_digits, to_digits
+from adelic.nn.checks import length_of
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.tensors import length_of
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.primes import first_primes
 from adelic.numbers.residues import residues

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.checks import check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.kernels.lifting import existing
 from adelic.nn.placewise import (
@@ -25,8 +26,6 @@ from adelic.nn.placewise import (
     read_places,
     stack_places,
 )
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import read

@@ -1,6 +1,7 @@
 """A head that writes a number by choosing numbers of the context and an exact operation on them."""
 
 import functools
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,24 +11,28 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
+from adelic.nn.checks import check_plain, check_positive, is_traced
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.heads.derivations import Choice, WrittenNumbers, choice_text, choice_value, operation, ordered, placed
 from adelic.nn.heads.exact import (
     BINARY,
     LARGEST_BITS,
     UNARY,
+    Choice,
     Operands,
+    WrittenNumbers,
     check_constants,
     check_operations,
+    choice_text,
+    choice_value,
     exact_numbers,
     fractions_of,
     matches,
+    operation,
+    ordered,
     padded,
+    placed,
 )
 from adelic.nn.heads.steps import Read, SecondStep
-from adelic.nn.heads.watching import Watch
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import check_plain, is_traced
 from adelic.numbers.describe import describe, number_text
 
 MOST_NUMBERS = 128
@@ -38,6 +43,9 @@ WARM_UP = 300
 
 _FARTHEST = 4
 """Numbers of a pair that are farther apart in the text count as that far."""
+
+_LEAST = 64
+"""So many targets are seen before anything is said of the share that has a derivation."""
 
 _CANDIDATES = 16
 """The most probable derivations whose values are computed; of two steps so many first ones, and so many behind each."""
@@ -158,7 +166,7 @@ class OperationHead(Fingerprinted):
         if steps not in (1, 2):
             raise ConfigurationError(f"steps={describe(steps)} is neither 1 nor 2; more steps are written one by one")
         self.second = SecondStep(in_features, memory_features, key_features, self.binary) if steps == 2 else None
-        self._watch = Watch(names)
+        self._watch = _Watch(names)
 
     constant_numbers: torch.Tensor
     n_steps: torch.Tensor
@@ -432,3 +440,48 @@ class OperationHead(Fingerprinted):
         if torch.is_grad_enabled() and not is_traced():
             self.n_steps += 1
         return weight
+
+
+class _Watch:
+    """Counts the targets that have a derivation, and warns once of each kind.
+
+    Args:
+        operations: the names of the head's.
+
+    >>> watch = _Watch(("+",))
+    >>> watch.see(torch.tensor([True, False]), None)
+    """
+
+    def __init__(self, operations: Sequence[str]) -> None:
+        self.operations = ", ".join(operations) or "no operation"
+        self.n_targets, self.n_seen, self.is_told, self.is_few = 0, 0, False, False
+        self.n_derivable: Any = 0
+
+    def see(self, has: torch.Tensor, is_learned: torch.Tensor | None) -> None:
+        """Take note of targets, bool (k,): which have a derivation; and which can be said, where another head helps.
+
+        Warns:
+            UserWarning: fewer than half of many have a derivation, or one can be said by neither head; once each. The
+                counts are fetched from a device now and then only.
+        """
+        if is_traced():
+            return
+        if is_learned is not None and not self.is_told and not bool(is_learned.all()):
+            self.is_told = True
+            warnings.warn(
+                "a number that is to be written comes from none of the context by an operation, and the other head "
+                "cannot say it, so it is not learned; equip takes more operations, constants, max_numerator and "
+                "max_denominator",
+                stacklevel=5,
+            )
+        self.n_targets, self.n_derivable = self.n_targets + len(has), self.n_derivable + has.sum()
+        self.n_seen += 1
+        is_due = self.n_seen & (self.n_seen - 1) == 0 and self.n_targets >= _LEAST  # after a power of two of losses
+        if is_due and not self.is_few and (share := float(self.n_derivable) / self.n_targets) < 0.5:
+            self.is_few = True
+            warnings.warn(
+                f"only {share:.0%} of {self.n_targets} numbers to be written are in the context or come from it by one "
+                f"of {self.operations}, so the head learns from few; other operations, constants or a text with the "
+                "steps between (scratchpad) may state more",
+                stacklevel=5,
+            )

@@ -8,8 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.heads.derivations import Choice
-from adelic.nn.heads.exact import BINARY, PRIMES, Operands, Results
+from adelic.nn.heads.exact import BINARY, PRIMES, Choice, Operands, Results
 
 INVERTIBLE = ("+", "-", "*", "/")
 """The operations that a second step may be: of these follows what the first result has to be."""

@@ -10,10 +10,11 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, Operands, SampledTask
-from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
+from adelic.nn import AdelicLoss, AdelicPrediction, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic_lab.models.solvers.base import CheckedSolver, Schedule, Solver, descend, learned
 from adelic_lab.models.solvers.placewise import decoded, mean_size, space_for
+from adelic_lab.models.solvers.placewise_context import BallContext, ContextPlacewise, SizeContext
 
 _DEEPEST = 2**18
 """Most balls of the deepest level."""

@@ -9,8 +9,8 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers
-from adelic.nn.heads.rivals import DigitLogits
 from adelic_lab.models.solvers.base import Solver
+from adelic_lab.models.solvers.rivals.heads import DigitLogits
 from adelic_lab.models.solvers.rivals.transformer import (
     D_FEEDFORWARD,
     D_MODEL,

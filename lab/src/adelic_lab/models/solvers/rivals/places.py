@@ -13,9 +13,9 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn import PlacewiseMLP
 from adelic.nn.base_digits import to_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
-from adelic.nn.heads.rivals import DigitLogits, DigitwiseHead, FourierHead
 from adelic_lab.models.solvers.base import Solver
 from adelic_lab.models.solvers.placewise import BATCH_SIZE, HIDDEN, LEARNING_RATE, WEIGHT_DECAY
+from adelic_lab.models.solvers.rivals.heads import DigitLogits, DigitwiseHead, FourierHead
 from adelic_lab.models.solvers.rivals.transformer import Group, Reader, TransformerSolver
 
 _MAX_OPERANDS = 2

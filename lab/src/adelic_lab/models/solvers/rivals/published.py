@@ -14,7 +14,7 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.base_digits import count_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
-from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
+from adelic_lab.models.solvers.rivals.heads import DigitLogits, FourierHead, XValHead
 from adelic_lab.models.solvers.rivals.transformer import (
     D_MODEL,
     Base10Solver,

@@ -20,8 +20,8 @@ from adelic.nn.bodies.encoder import EncoderLayer
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
-from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, descend, learned
+from adelic_lab.models.solvers.rivals.heads import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic_lab.train.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256

@@ -1,5 +1,6 @@
-"""The checks of tensors that layers are given: every element must be stored, as itself; ids and digits are integers."""
+"""The checks of what layers are built with and given: sizes; tensors whose elements are stored; ids and digits."""
 
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -8,6 +9,20 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.numbers.describe import at_position
 
 _CPU = torch.device("cpu")
+
+
+def check_positive(**sizes: Any) -> None:
+    """Raise ConfigurationError unless sizes are whole numbers, at least 1.
+
+    >>> check_positive(n_layers=2, d_model=1.5)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: d_model=1.5 must be a whole number
+    """
+    for name, size in sizes.items():
+        if not isinstance(size, Integral):
+            raise ConfigurationError(f"{name}={size!r} must be a whole number")
+        if size < 1:
+            raise ConfigurationError(f"{name}={size} must be at least 1")
 
 
 def check_plain(values: Any, device: torch.device = _CPU) -> None:

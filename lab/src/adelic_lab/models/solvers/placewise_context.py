@@ -16,10 +16,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
+from adelic.nn.checks import as_digits, check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.kernels.lifting import column
-from adelic.nn.sizes import check_positive
-from adelic.nn.tensors import as_digits, check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime

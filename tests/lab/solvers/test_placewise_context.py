@@ -8,7 +8,7 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.nn import BallContext, ContextPlacewise, SizeContext
+from adelic_lab.models.solvers.placewise_context import BallContext, ContextPlacewise, SizeContext
 
 SPACE = AdeleSpace(primes=(3, 5, 7), precision=1)
 

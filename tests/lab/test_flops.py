@@ -3,8 +3,8 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
-from adelic.nn.flops import forward_flops
-from adelic.nn.registry import build_embedding
+from adelic.nn.registry import BODIES, build_embedding
+from adelic_lab.train.flops import forward_flops
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
 
@@ -83,6 +83,17 @@ def test_heads_that_speak_numbers_and_several_targets():
     space = AdeleSpace((2, 3), precision=1)
     speaking = flat(embedding, n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False))
     assert forward_flops(speaking, LENGTH) > body
+
+
+def test_bodies_that_are_no_transformers():
+    embedding, sizes = (
+        nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D),
+        {"n_classes": CLASSES, "n_layers": LAYERS},
+    )
+    perceptron = BODIES["mlp"](embedding, max_length=LENGTH, d_feedforward=INNER, **sizes)
+    assert forward_flops(perceptron, LENGTH) == 2 * (LENGTH * D * INNER + LAYERS * INNER * INNER + INNER * CLASSES)
+    graph = BODIES["graph"](embedding, max_length=16, n_heads=HEADS, d_feedforward=INNER, **sizes)
+    assert forward_flops(graph, 16) < forward_flops(flat(embedding, max_length=16), 16)
 
 
 def test_a_row_that_is_too_long():

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.base_digits import from_digits, refuse_signs, to_digits
+from adelic.nn.base_digits import refuse_signs, to_digits
 from adelic.nn.embeddings.fone import check_bases
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.fingerprint import Fingerprinted
@@ -262,3 +262,17 @@ class XValHead(nn.Module):
         values = np.rint(self.scaling.unscale(outputs))
         nearest = np.frompyfunc(lambda value: int(value) if math.isfinite(value) else None, 1, 1)
         return np.asarray(nearest(values), dtype=object)
+
+
+def from_digits(digits: npt.NDArray[Any], negative: npt.NDArray[np.bool_], *, base: int) -> npt.NDArray[np.object_]:
+    """Return the integers of digits, Python integers in an object array (*,); the inverse of `to_digits`.
+
+    Digits are (*, n_digits), least significant first.
+
+    >>> from_digits(np.array([[0, 2, 1], [7, 0, 0]]), np.array([True, False]), base=10)
+    array([-120, 7], dtype=object)
+    """
+    n_digits = digits.shape[-1]
+    dtype = np.int64 if base**n_digits < 2**63 else object
+    values = digits.astype(dtype) @ np.array([base**k for k in range(n_digits)], dtype=dtype)
+    return np.asarray(np.where(negative, -values, values)).astype(object)
