@@ -139,7 +139,7 @@ def _is_report(page: Path) -> bool:
 def render_page(summaries: list[Summary], *, all_rows: bool = False, row: str | None = None) -> str:
     """Return the HTML page."""
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("adelic_lab"),
+        loader=jinja2.PackageLoader("adelic_lab.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
