@@ -230,9 +230,10 @@ def test_shell_commands_name_what_there_is(words):
         case "python":
             assert (ROOT / arguments[0]).exists()
         case "pip":
-            extras = re.findall(r"\[(.*?)\]", " ".join(arguments))
-            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-            assert {each for extra in extras for each in extra.split(",")} <= set(project["optional-dependencies"])
+            for folder, extras in re.findall(r"(\S*)\[(.*?)\]", " ".join(arguments)):
+                file = ROOT / ("lab" if folder == "./lab" else "") / "pyproject.toml"
+                project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+                assert set(extras.split(",")) <= set(project["optional-dependencies"])
         case _:
             assert program in ("git", "cd", "export")
 
@@ -241,7 +242,8 @@ def check_options(arguments):
     """Check that the command is there, takes these arguments and has these options; run nothing."""
     command, *rest = commands, *arguments
     while isinstance(command, click.Group) and not rest[0].startswith("-"):
-        command, *rest = command.commands[rest[0]], *rest[1:]
+        command, *rest = command.get_command(click.Context(command), rest[0]), *rest[1:]
+        assert command is not None, arguments
     with contextlib.suppress(click.exceptions.Exit):  # --version, which ends here
         command = command.make_context("adelic", list(rest), obj="").command  # another one for `reproduce arithmetic`
     options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import adelic
+import adelic_lab
 from adelic.cli.versions import OF_DEVELOPERS
 from adelic.errors import MissingExtraError, needs_extra
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
+LAB = tomllib.loads((ROOT / "lab" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OF_USERS = set(EXTRAS) - OF_DEVELOPERS
 
 
@@ -28,6 +30,8 @@ def test_the_version_is_the_same_everywhere():
     assert re.findall(r"^version: (.*)$", citation, flags=re.MULTILINE) == [adelic.__version__]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (\S+)", changes, flags=re.MULTILINE)[1] == adelic.__version__
+    assert LAB["version"] == adelic.__version__
+    assert f"adelic[torch]=={adelic.__version__}" in LAB["dependencies"]
 
 
 def test_the_licence_is_the_one_that_is_named():
@@ -44,26 +48,28 @@ def test_developers_have_every_extra_of_users():
 
 def test_the_page_about_installing_has_every_extra_of_users():
     page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\| `([\w-]+)` \|$", page, flags=re.MULTILINE)) == OF_USERS
+    assert set(re.findall(r"\| `([\w-]+)` \|$", page, flags=re.MULTILINE)) == OF_USERS | {*LAB["optional-dependencies"]}
 
 
 def test_what_is_installed_for_tests_is_pinned():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {name_of(line) for line in lines if not line.startswith("#")}
     extras = [text for extra in OF_USERS | {"dev"} for text in EXTRAS[extra]]
+    extras += [text for texts in (LAB["dependencies"], *LAB["optional-dependencies"].values()) for text in texts]
     assert {name_of(text) for text in PROJECT["dependencies"] + extras} - {"adelic"} <= pinned
 
 
 @pytest.mark.long
 def test_extras_that_messages_name_are_there():
     named = {
-        node.args[1].value
-        for path in Path(adelic.__file__).parent.rglob("*.py")
+        (*(argument.value for argument in node.args[2:]), node.args[1].value)
+        for package in (adelic, adelic_lab)
+        for path in Path(package.__file__).parent.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "needs_extra"
     }
-    assert "torch" in named
-    assert named <= set(EXTRAS)
+    assert {("torch",), ("./lab", "ray")} <= named
+    assert named <= {(extra,) for extra in EXTRAS} | {("./lab", extra) for extra in LAB["optional-dependencies"]}
 
 
 def test_a_broken_library_is_not_called_missing():

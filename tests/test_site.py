@@ -113,9 +113,10 @@ def public_modules():
     """Yield the modules that users import, not those of commands; an integration is one that says what it offers."""
     yield "adelic"
     for module in pkgutil.iter_modules(adelic.__path__, "adelic."):
-        if module.name not in ("adelic.__main__", "adelic.cli", "adelic.integrations"):
+        if module.name.partition(".")[2] not in ("__main__", "cli", "integrations", "training", "benchmark"):
             yield module.name
     yield "adelic.nn.functional"
+    yield "adelic_lab"
     yield "adelic_lab.report.arithmetic"
     yield "adelic_lab.report.drawn"
     yield "adelic_lab.models.solvers"

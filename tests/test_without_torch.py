@@ -103,6 +103,8 @@ import adelic
 
 found = {}
 for module in pkgutil.walk_packages(adelic.__path__, "adelic.", onerror=lambda name: None):
+    if module.name in ("adelic.training", "adelic.benchmark"):
+        continue  # they say where to look now
     try:
         importlib.import_module(module.name)
         found[module.name] = ""
@@ -153,7 +155,7 @@ def modules_of(extras):
 def brought():
     """The modules that only extras bring."""
     modules = modules_of(EXTRAS)
-    assert {"torch", "safetensors", "matplotlib", "tomli_w", "numba", "pyarrow", "scipy", "sklearn"} <= modules
+    assert {"torch", "safetensors", "numba", "pyarrow", "scipy", "sklearn"} <= modules
     return modules
 
 
@@ -216,8 +218,8 @@ def test_data_work_with_their_extra(with_extras):
 def test_each_module_loads_or_names_its_extra(with_extras):
     found = json.loads(with_extras(MODULES))
     failed = {name: message for name, message in found.items() if message}
-    assert {"adelic.nn", "adelic_lab.runs", "adelic_lab"} <= set(failed)
-    assert not set(failed) & {f"adelic.{layer}" for layer in ("acd", "cli", "data", "explore", "numbers", "training")}
+    assert "adelic.nn" in failed
+    assert not set(failed) & {f"adelic.{layer}" for layer in ("acd", "cli", "data", "explore", "numbers")}
     for message in failed.values():
         message = message.removesuffix(CPU_BUILD if "needs torch," in message else "")
         named = re.fullmatch(r"[\w.]+ needs \w+, which is not installed: pip install 'adelic\[(\w+)\]'", message)
@@ -243,10 +245,6 @@ WITH_DATA_WORKING = [
 ]
 REFUSED = [
     ["train", "schubert", "--n", "4"],
-    ["tune", "schubert", "--n", "4"],
-    ["reproduce", "schubert-3"],
-    ["reproduce", "arithmetic", "--quick"],
-    ["report"],
 ]
 
 
@@ -260,6 +258,6 @@ def test_commands(with_extras):
         assert out, arguments
     for arguments, (status, out, err) in zip(REFUSED, outcomes[-len(REFUSED) :], strict=True):
         assert (status, out) == (2, ""), arguments
-        needs = r"adelic: adelic\.\w+ needs torch, which is not installed: pip install 'adelic\[torch\]'"
+        needs = r"adelic: adelic_lab needs torch, which is not installed: pip install 'adelic\[torch\]'"
         assert re.fullmatch(needs, err.removesuffix(f"{CPU_BUILD}\n")), err
     assert outcomes[-len(REFUSED)][2].strip() in PAGE

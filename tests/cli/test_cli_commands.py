@@ -20,8 +20,8 @@ from adelic_lab.cli.reproduce.queue import queue
 def walk(command, path=()):
     """Yield every command with its words."""
     yield path, command
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from walk(inner, (*path, name))
+    for name in command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ():
+        yield from walk(command.get_command(click.Context(command), name), (*path, name))
 
 
 ALL = dict(walk(commands))

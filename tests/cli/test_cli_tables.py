@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adelic.cli import experiments
 from adelic.data import sources
 from adelic.data.sources import TableData
 from adelic.data.tables import read_table
 from adelic_lab import read_result
+from adelic_lab.cli import experiments
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
 SMALL += ("--device", "cpu", "--run-dir", "run")

@@ -17,7 +17,7 @@ import pytest
 
 from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
-from adelic.integrations.transformers import equipping
+from adelic.integrations.transformers import patching
 from adelic.nn import placewise
 from adelic.numbers.columns import lossy as column_loss
 from adelic.numbers.decoding import reconstruction
@@ -198,7 +198,7 @@ def test_digits_notice_a_check_that_is_left_out(failure, monkeypatch):
 
 @pytest.mark.long
 def test_configurations_notice_an_error_that_names_no_file(failure, folders, monkeypatch):
-    monkeypatch.setattr(equipping, "_errors_of", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(patching, "_errors_of", lambda _: contextlib.nullcontext())
     assert failure("configurations", folders("configurations"), cases=20) is not None
 
 

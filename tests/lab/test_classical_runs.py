@@ -210,7 +210,7 @@ def test_a_trial_draws_the_same_whatever_was_drawn_before(name):
 def test_without_optuna(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.delitem(sys.modules, "adelic_lab.search.studies", raising=False)
-    with pytest.raises(MissingExtraError, match=r"the search of logistic needs .*pip install 'adelic\[tune\]'"):
+    with pytest.raises(MissingExtraError, match=r"the search of logistic needs .*pip install './lab\[tune\]'"):
         run_classical(config_of(), tmp_path)
     result = run_classical(config_of("majority"), tmp_path)
     assert result.search["chosen"] == {}

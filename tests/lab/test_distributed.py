@@ -168,7 +168,7 @@ def test_what_cannot_be_started(tiny_config, tmp_path, monkeypatch, options, wor
 
 def test_without_fabric(tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightning_fabric", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[fabric\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install './lab\[fabric\]'"):
         run_distributed(tiny_config(), tmp_path, device="cpu", devices=2)
 
 

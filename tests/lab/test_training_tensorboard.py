@@ -83,7 +83,7 @@ def test_a_log_that_cannot_be_written(tiny_config, tmp_path):
 
 def test_without_the_library(tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)  # as if it were not installed
-    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[tensorboard\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install './lab\[tensorboard\]'"):
         run(tiny_config(), tmp_path / "run", device="cpu", tensorboard=True)
     assert not (tmp_path / "run").exists()
 

@@ -368,7 +368,7 @@ def test_the_place_wise_model_is_searched_where_it_exists():
 def test_optuna_is_an_extra(search, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.delitem(sys.modules, "adelic_lab.search.studies")
-    with pytest.raises(MissingExtraError, match=r"needs optuna, .*pip install 'adelic\[tune\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs optuna, .*pip install './lab\[tune\]'"):
         tune(search(), trials=1, storage=tmp_path / "study.db")
 
 

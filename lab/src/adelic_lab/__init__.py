@@ -21,6 +21,8 @@ True
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from adelic.errors import needs_extra
+
 if TYPE_CHECKING:
     from adelic_lab.config.embedding import EmbeddingConfig
     from adelic_lab.config.experiment import Experiment
@@ -166,7 +168,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what is first used: the names of rows need no torch, and a process that trains needs no matplotlib."""
     if name in _HOMES:
-        return getattr(importlib.import_module(f"adelic_lab.{_HOMES[name]}"), name)
+        with needs_extra("adelic_lab", "torch"):
+            return getattr(importlib.import_module(f"adelic_lab.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'adelic_lab' has no attribute {name!r}")
 
 

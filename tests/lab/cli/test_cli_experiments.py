@@ -7,6 +7,7 @@ import signal
 import threading
 from pathlib import Path
 
+import click
 import pytest
 import torch
 from click.testing import CliRunner
@@ -554,7 +555,7 @@ def test_help_says_every_name_and_a_field_says_it_once():
     for path in (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export")):
         command = commands
         for word in path:
-            command = command.commands[word]
+            command = command.get_command(click.Context(command), word)
         for option in command.params:
             found.setdefault(option.name, {})[path] = getattr(option, "help", None)
     assert len(set(found["seed"].values())) == 1

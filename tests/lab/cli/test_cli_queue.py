@@ -9,7 +9,7 @@ from adelic.data.sources import TaskData
 from adelic.storage.files import sole_user
 from adelic_lab.cli.reproduce.queue import read_queue
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RUN = "adelic reproduce schubert-4 --embeddings learned --recipe quick --epochs 1 --max-rows 64 --n-layers 1"
 
 

@@ -188,7 +188,7 @@ def test_the_packaged_plans():
     assert len(experiments(read_plan("quick", "arithmetic"))) < 100
 
 
-PLANS = sorted((Path(__file__).parents[2] / "experiments").glob("arithmetic_*.toml"))
+PLANS = sorted((Path(__file__).parents[3] / "experiments").glob("arithmetic_*.toml"))
 
 
 @pytest.mark.parametrize("plan", ["quick", "full", *PLANS], ids=lambda plan: Path(plan).stem)

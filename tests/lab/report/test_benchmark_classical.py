@@ -13,7 +13,7 @@ from adelic_lab import (
     Experiment,
     RandomSearch,
     plan_classical,
-    progress,
+    progress_of,
     published_rows,
     read_results,
     run_matrix,
@@ -103,20 +103,20 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
 
 def test_what_is_left_to_do(tmp_path, tiny_config):
     config, runs = small("trees"), tmp_path / "runs"
-    assert progress(config, runs) == (0, 3, "fits")
-    assert progress(tiny_config(epochs=4), runs) == (0, 4, "epochs")
+    assert progress_of(config, runs) == (0, 3, "fits")
+    assert progress_of(tiny_config(epochs=4), runs) == (0, 4, "epochs")
     assert outstanding_work(config, runs) < outstanding_work(tiny_config(epochs=1), runs)
     assert outstanding_work(small("trees", max_rows=10), runs) < outstanding_work(config, runs)
     assert run_matrix([config], **options(tmp_path), budget=Budget(0)) == []
     run_matrix([config], **options(tmp_path), budget=Budget(600))
-    assert progress(config, runs) == (3, 3, "fits")
+    assert progress_of(config, runs) == (3, 3, "fits")
     assert outstanding_work(config, runs) == 0
 
 
 def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
     config = small("trees", trials=3)
     assert run_matrix([config], **options(tmp_path), budget=steps(2)) == []
-    done, _, _ = progress(config, tmp_path / "runs")
+    done, _, _ = progress_of(config, tmp_path / "runs")
     assert 0 < done < 3
     (result,) = run_matrix([config], **options(tmp_path))
     assert len(result.search["trials"]) == 3

@@ -13,7 +13,7 @@ from adelic_lab.report.columns import show
 from adelic_lab.report.drawn import experiments, gather, read_plan
 from adelic_lab.report.files import finished
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SMALL = """
 [[part]]
 tasks = ["weekday", "magnitude"]

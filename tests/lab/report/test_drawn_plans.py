@@ -8,7 +8,7 @@ from adelic.errors import ConfigurationError
 from adelic_lab.report.drawn import experiments, gather, read_plan
 from adelic_lab.report.files import read_results
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PLAN = """
 seeds = 2
 data = { test_cases = 200, never_seen_cases = 100 }

@@ -154,7 +154,7 @@ def test_needs_that_make_no_sense(needs, words):
 
 def test_without_ray(tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[ray\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install './lab\[ray\]'"):
         run_matrix([tiny_config()], **options(tmp_path), engine=RayEngine())
 
 

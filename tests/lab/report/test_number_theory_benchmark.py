@@ -21,7 +21,7 @@ from adelic_lab.report.number_theory.divisors import draw_divisors, to_table
 from adelic_lab.report.number_theory.report import KINDS, to_summary
 from adelic_lab.runs.matrix import outstanding_work
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "results" / "number-theory"
 SMALL = """
 seeds = 1

@@ -15,7 +15,7 @@ from adelic.cli import commands
 from adelic_lab.report.results import right_rows
 from adelic_lab.report.run_tables import single_runs
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def lines(results):

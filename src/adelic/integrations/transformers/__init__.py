@@ -1,10 +1,10 @@
 """Numbers in the models of Hugging Face Transformers; needs `pip install 'adelic[hf]'`. See docs/transformers.md.
 
 `finding` reads numbers in a text, `texts` makes tokens of them, `layers` and `models` embed and predict them,
-`equipping` puts these into a model that stands, and `generating` writes numbers with it. What a model keeps of its
+`patching` puts these into a model that stands, and `generating` writes numbers with it. What a model keeps of its
 options is in `settings`; `scratchpads` makes texts of several steps. May import `numbers`, `nn`, torch, and
 transformers inside functions. What a model says beside its text is added in `layers`; a kind of model is recognized in
-`equipping`.
+`patching`.
 
 >>> [str(found.value) for found in find_numbers("7/5 of 1,000")]
 ['7/5', '1000']
