@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.integrations.transformers.finding import find_numbers
+from adelic.integrations.transformers.texts import find_numbers
 
 FOUND = {
     "12": ["12"],

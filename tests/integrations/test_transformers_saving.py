@@ -24,7 +24,7 @@ from adelic.integrations.transformers import (  # noqa: E402
     from_pretrained,
 )
 from adelic.integrations.transformers.generating import prompt_numbers  # noqa: E402
-from adelic.integrations.transformers.settings import NumberSettings  # noqa: E402
+from adelic.integrations.transformers.layers import NumberSettings  # noqa: E402
 from adelic.nn import adelic_targets  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked

@@ -19,8 +19,8 @@ from adelic.integrations.transformers import (  # noqa: E402
     equip,
     find_numbers,
 )
+from adelic.integrations.transformers.layers import note_settings  # noqa: E402
 from adelic.integrations.transformers.patching import add_number_token  # noqa: E402
-from adelic.integrations.transformers.settings import note_settings  # noqa: E402
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11), precision=4)
 

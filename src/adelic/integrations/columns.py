@@ -1,21 +1,41 @@
-"""Columns of tables as p-adic digits: what `adelic.integrations.sklearn` makes features of.
+"""Columns of tables as p-adic digits, as named features of a model, and back: what `sklearn` consists of.
 
-`adelic.numbers.columns` reads them. Here are decimals whose denominators the primes of the space divide.
+`adelic.numbers.columns` reads columns. Here are the coordinates of decimals whose denominators the primes of the space
+divide, their features, whose formulas are those of `adelic.nn`, and the way back, which returns a number only if it is
+proven to have these coordinates.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import AdelicError
-from adelic.numbers import AdeleSpace
+from adelic.errors import AdelicError, DecodingError, PrecisionError
+from adelic.numbers import AdeleSpace, rationals
+from adelic.numbers.columns.reading import read_column
+from adelic.numbers.describe import at_position
+from adelic.numbers.features import (
+    characters,
+    one_hot,
+    place_features,
+    place_size,
+    signed_logarithm,
+    unit_characters,
+    unit_residues,
+)
 from adelic.numbers.places import finite
 from adelic.numbers.places.real import nearest_floats
-from adelic.numbers.rationals import Rationals
+from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import EXACT, Rationals
+
+_NEAR = 0.25
+"""A feature farther than this from the feature of every digit is taken for none of them."""
+_WITHOUT_INVERSE = ("valuation-unit", "multiplicative-characters")
+Floats = npt.NDArray[np.float64]
 
 
 def mantissa_bits(dtype: np.dtype[Any]) -> int:
@@ -51,13 +71,11 @@ class Coordinates:
         digits: p-adic digits, (rows, n_primes, max_precision), lowest first.
     """
 
-    real: npt.NDArray[np.float64]
+    real: Floats
     digits: npt.NDArray[Any]
 
 
-def encode_column(
-    numbers: Rationals, space: AdeleSpace, *, truncate: bool, real: npt.NDArray[np.float64] | None = None
-) -> Coordinates:
+def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool, real: Floats | None = None) -> Coordinates:
     """Return the coordinates of numbers in the window of digits that the space holds.
 
     Where p divides a denominator more often than the window has fractional digits, `truncate` leaves out the digits
@@ -126,21 +144,307 @@ def _has_digits_below(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[np.b
 def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], place: AdeleSpace) -> npt.NDArray[Any]:
     """Return the digits of n/m at p^(N − F − 1) … p^(−F), (rows, N), p the one prime of a space; not those below.
 
-    Where m = p^k · m', they are the digits of n/m' from p^(k − F) on, and n/m' has no fractional digits.
+    They are read from a window that reaches down to the lowest digit. Rows that need an equally deep one go together.
     """
     (p,), precision, fractional = place.primes, place.max_precision, place.fractional_digits
-    valuations, m = np.zeros(len(n), dtype=np.int64), m.copy()
-    while (divisible := (m % p == 0).astype(np.bool_)).any():
-        m[divisible] //= p
-        valuations[divisible] += 1
-    out: npt.NDArray[Any] | None = None
-    for k in np.unique(valuations).tolist():
-        rows = np.flatnonzero(valuations == k)
-        if k <= fractional:
-            digits = _encode(Rationals(n[rows], m[rows] * p**k if k else m[rows], rows.shape), place)
+    deeper, rest = np.full(len(n), -fractional), m.copy()
+    while (divisible := (rest % p == 0).astype(np.bool_)).any():
+        rest[divisible] //= p
+        deeper[divisible] += 1
+    out = np.empty((len(n), precision), dtype=finite.digit_dtype(place.primes))
+    for k in np.unique(deeper := deeper.clip(min=0)).tolist():
+        rows = np.flatnonzero(deeper == k)
+        numbers = Rationals(n[rows], m[rows], rows.shape)
+        out[rows] = _encode(numbers, AdeleSpace((p,), precision + k, fractional + k))[:, 0, :precision]
+    return out
+
+
+@dataclass(frozen=True)
+class ColumnFeatures:
+    """The features of one column: its real value, then those of each prime, lowest power first.
+
+    Attributes:
+        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits", "valuation-unit" or
+            "multiplicative-characters".
+        space: the adele space.
+
+    >>> space = AdeleSpace(primes=(2, 3), precision=2, fractional_digits=1)
+    >>> ColumnFeatures("digits", space).names("x0")
+    ['x0_real', 'x0_p2_d-1', 'x0_p2_d0', 'x0_p3_d-1', 'x0_p3_d0']
+    """
+
+    kind: str
+    space: AdeleSpace
+
+    @property
+    def size(self) -> int:
+        """Return the number of features."""
+        return 1 + sum(self.place_sizes)
+
+    @property
+    def place_sizes(self) -> list[int]:
+        """Return the number of features at each prime."""
+        return [place_size(self.kind, p, n) for p, n in zip(self.space.primes, self.space.precisions, strict=True)]
+
+    def names(self, column: str) -> list[str]:
+        """Return the features' names.
+
+        - digits: `x0_p7_d2` is the digit of 7^2.
+        - one-hot-digits: `x0_p7_d2_5` is 1 where this digit is 5.
+        - characters: `x0_p7_cos2` is cos(2πx/7^2).
+        - valuation-unit: `x0_p7_v2` is 1 for 7^2·u, and `x0_p7_u5` where u is 5 modulo 7 (at p = 2 modulo 8); the
+          last valuation stands for more factors, too.
+        - multiplicative-characters: `x0_p7_v2` as there; `x0_p7_chi1_cos` and `x0_p7_chi1_sin` are the parts of the
+          first character of u modulo 7 (at p = 2 modulo 8), in the order of `adelic.numbers.features.unit_characters`.
+        """
+        names = [f"{column}_real"]
+        for p, precision in zip(self.space.primes, self.space.precisions, strict=True):
+            exponents = [k - self.space.fractional_digits for k in range(precision)]
+            if self.kind in _WITHOUT_INVERSE:
+                names += [f"{column}_p{p}_v{v}" for v in [*exponents, exponents[-1] + 1]]
+            if self.kind == "multiplicative-characters":
+                about = unit_characters(p, precision)
+                parts = zip(about.names, about.is_sine, strict=True)
+                names += [f"{column}_p{p}_chi{k}_{'sin' if is_sine else 'cos'}" for k, is_sine in parts]
+            elif self.kind == "valuation-unit":
+                names += [f"{column}_p{p}_u{residue}" for residue in unit_residues(p, precision)]
+            elif self.kind == "characters":
+                names += [f"{column}_p{p}_{wave}{e + 1}" for e in exponents for wave in ("cos", "sin")]
+            elif self.kind == "one-hot-digits":
+                names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents for digit in range(p)]
+            else:
+                names += [f"{column}_p{p}_d{e}" for e in exponents]
+        return names
+
+    def compute(self, coordinates: Coordinates) -> Floats:
+        """Return the features, (rows, size).
+
+        Where the logarithm of a real value beyond float64 is wanted, it is a RangeError.
+        """
+        out = np.empty((len(coordinates.real), self.size))
+        out[:, 0] = self.real_feature(coordinates.real)
+        start = 1
+        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
+        for j, (p, precision, size) in enumerate(places):
+            out[:, start : start + size] = place_features(self.kind, coordinates.digits[:, j, :precision], p)
+            start += size
+        return out
+
+    def real_feature(self, real: Floats) -> Floats:
+        """Return the feature of real values: q, or sign(q)·ln(1 + |q|) beside characters and one-hot digits."""
+        return real if self.kind in ("digits", "standardized") else signed_logarithm(real)
+
+    def read(self, features: Floats, relative_error: float) -> tuple[Coordinates, Floats]:
+        """Return the coordinates that have these features, and how far the real ones may be off.
+
+        Features are finite, (rows, size); `relative_error` is that of the feature of the real value, and of logarithms
+        and exponentials. A DecodingError says that a feature is near that of no digit, or that they do not say all
+        digits.
+
+        >>> layout = ColumnFeatures("one-hot-digits", AdeleSpace(primes=(3,), precision=2))
+        >>> coordinates = Coordinates(np.array([5.0]), np.array([[[2, 1]]]))
+        >>> found, radius = layout.read(layout.compute(coordinates), 1e-15)
+        >>> found.digits, bool(abs(found.real[0] - 5) < radius[0])
+        (array([[[2, 1]]]), True)
+        """
+        if self.kind in _WITHOUT_INVERSE:
+            raise DecodingError(
+                f"features={self.kind!r} say the power of p and one residue of the unit, which do not give the "
+                "number back; use 'digits', 'characters' or 'one-hot-digits'"
+            )
+        real = features[:, 0]
+        radius = np.abs(real) * relative_error
+        if self.kind not in ("digits", "standardized"):
+            with np.errstate(over="ignore"):
+                real = np.sign(real) * np.expm1(np.abs(real))
+            # The derivative of the inverse is 1 + |q|, and expm1 rounds, too.
+            radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
+        digits = np.zeros((len(features), self.space.n_primes, self.space.max_precision), dtype=np.int64)
+        start = 1
+        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
+        for j, (p, precision, size) in enumerate(places):
+            digits[:, j, :precision] = self._read_digits(features[:, start : start + size], p, precision)
+            start += size
+        return Coordinates(real, digits), radius
+
+    def _read_digits(self, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:
+        """Return the digits at one prime, (rows, precision), lowest first."""
+        if self.kind == "one-hot-digits":
+            blocks = features.reshape(len(features), precision, p)
+            digits = np.asarray(blocks.argmax(axis=-1), dtype=np.int64)
+            wrong = np.abs(blocks - one_hot(digits, p).reshape(blocks.shape)).max(axis=-1) > _NEAR
+        elif self.kind == "characters":
+            waves = features.reshape(len(features), precision, 2)
+            digits = _digits_of_angles(np.arctan2(waves[..., 1], waves[..., 0]) / (2 * np.pi), p)
+            expected = characters(digits, p).reshape(waves.shape)
+            # At most a quarter of the arc between two digits, which is 2π/p.
+            wrong = np.abs(waves - expected).max(axis=-1) > min(_NEAR, np.pi / (2 * p))
         else:
-            deep = AdeleSpace((p,), precision + k - fractional)
-            digits = _encode(Rationals(n[rows], m[rows], rows.shape), deep)
-        out = np.empty((len(n), precision), dtype=digits.dtype) if out is None else out
-        out[rows] = digits[:, 0, :precision]
-    return np.empty((0, precision), dtype=np.uint8) if out is None else out
+            digits = np.rint(np.clip(features, -1, p)).astype(np.int64)
+            wrong = (np.abs(features - digits) > _NEAR) | (digits < 0) | (digits >= p)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong.any(axis=1))[0])
+            raise DecodingError(f"the features{at_position((row,))} are near those of no digit at the prime {p}")
+        return digits
+
+
+def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
+    """Return the digits of x, lowest first, from x/p^k for k = 1 … levels, each up to an integer.
+
+    >>> _digits_of_angles(np.array([[5 / 3, 5 / 9 - 1]]), 3)    # 5 is 12 in base 3
+    array([[2, 1]])
+    """
+    digits = np.empty(turns.shape, dtype=np.int64)
+    before = np.zeros(len(turns))  # (x mod p^(k-1))/p^(k-1), from digits found so far
+    for k in range(turns.shape[1]):
+        # It is x/p^(k+1): p times it is the digit of p^k plus `before`, up to a multiple of p.
+        digits[:, k] = np.rint(p * turns[:, k] - before).astype(np.int64) % p
+        before = (before + digits[:, k]) / p
+    return digits
+
+
+def decode_column(
+    coordinates: Coordinates,
+    radius: Floats,
+    space: AdeleSpace,
+    *,
+    integral: bool,
+    floats: tuple[np.dtype[Any], str] | None,
+    exact: bool,
+    truncate: bool,
+    rows: npt.NDArray[np.int64],
+) -> Rationals:
+    """Return the numbers with these coordinates.
+
+    Where one integer or float alone is near the real coordinate, it is the number if it has the digits; so windows do
+    that hold too few digits to decode, or truncated ones. Otherwise digits and real coordinate determine the number.
+
+    The real coordinates may be off by `radius` (rows,). `floats` has the type and the policy of numbers that were
+    floats; `exact` says that their real coordinates are these floats; `truncate` is as for `encode_column`, and `rows`
+    numbers the rows in messages. A DecodingError says that no number, or more than one, has these coordinates.
+
+    >>> space = AdeleSpace(primes=(7,), precision=1)
+    >>> options = {"floats": None, "exact": False, "truncate": True, "rows": np.arange(1)}
+    >>> x = Coordinates(np.array([12345.0]), np.array([[[4]]]))
+    >>> decode_column(x, np.array([1e-9]), space, integral=True, **options).fraction(0)
+    Fraction(12345, 1)
+    """
+    n, m = objects([0] * len(rows)), objects([1] * len(rows))
+    of = np.empty(0, dtype=np.int64)
+    if floats is not None and exact:
+        of, near = np.arange(len(rows)), read_column(coordinates.real.astype(floats[0]), floats=floats[1]).numbers
+    elif integral:
+        of, near = _integers_near(coordinates.real, radius)
+    if len(of):
+        right = _has_digits(near, coordinates.digits[of], space, truncate)
+        of = of[right]
+        n[of], m[of] = near.numerators[right].tolist(), near.denominators[right].tolist()
+    rest = np.setdiff1d(np.arange(len(rows)), of)
+    if len(rest):
+        places = [list(range(space.n_primes))]
+        if truncate and floats is not None and floats[1] in ("shortest", "exact"):  # only 2 and 5 divide denominators
+            places.insert(0, [j for j, p in enumerate(space.primes) if p not in (2, 5)])
+        picked = Coordinates(coordinates.real[rest], coordinates.digits[rest])
+        for i, q in zip(rest, _decode(picked, radius[rest], space, places, truncate, rows[rest]), strict=True):
+            n[i], m[i] = q.numerator, q.denominator
+    return Rationals(n, m, rows.shape)
+
+
+def _integers_near(real: Floats, radius: Floats) -> tuple[npt.NDArray[np.int64], Rationals]:
+    """Return the rows where one integer alone is within a radius, and these integers."""
+    nearest = np.rint(real)
+    with np.errstate(invalid="ignore"):  # infinities
+        distance = np.abs(nearest - real)
+    # The next integer is 1 − distance away, beyond the radius.
+    of = np.flatnonzero((distance <= radius) & (distance + radius < 1) & (np.abs(nearest) < EXACT))
+    return of, rationals.read(nearest[of].astype(np.int64))
+
+
+def _has_digits(
+    numbers: Rationals, digits: npt.NDArray[Any], space: AdeleSpace, truncate: bool
+) -> npt.NDArray[np.bool_]:
+    """Return which numbers have these digits, (rows, n_primes, precision)."""
+    try:
+        found = encode_column(numbers, space, truncate=truncate).digits
+    except PrecisionError:  # not truncated, so they belong to other numbers
+        return np.zeros(len(digits), dtype=np.bool_)
+    return np.asarray((found == digits).all(axis=(1, 2)), dtype=np.bool_)
+
+
+def _decode(
+    coordinates: Coordinates,
+    radius: Floats,
+    space: AdeleSpace,
+    places: Sequence[list[int]],
+    truncate: bool,
+    rows: npt.NDArray[np.int64],
+) -> list[Fraction]:
+    """Return the rationals that have these digits and real values near these.
+
+    `places` has sets of primes (by index) that determine the numbers; one after the other is tried.
+    """
+    for chosen in filter(None, places):
+        part = space.part(chosen)
+        try:
+            digits = coordinates.digits[:, chosen, part.max_precision - 1 :: -1]
+            found = list(part.from_digits(digits, coordinates.real, radius=radius).decode())
+        except DecodingError:
+            continue
+        if _has_digits(rationals.read(found), coordinates.digits, space, truncate).all():
+            return found
+    if len(rows) > 1:  # some numbers by some primes, or the first row that will not do
+        single = [Coordinates(coordinates.real[i : i + 1], coordinates.digits[i : i + 1]) for i in range(len(rows))]
+        return [
+            _decode(one, radius[i : i + 1], space, places, truncate, rows[i : i + 1])[0] for i, one in enumerate(single)
+        ]
+    raise DecodingError(
+        f"at position [{rows[0]}]: no number, or more than one, has these digits and the real value "
+        f"{coordinates.real[0]:.6g} within {radius[0]:.2g}; more primes or digits, or dtype=numpy.float64, may tell it"
+    )
+
+
+def column_values(numbers: Rationals, is_missing: npt.NDArray[np.bool_], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return numbers, and NaN where one is missing, as the column they came from: its type where it holds them.
+
+    >>> column_values(rationals.read([1, 3]), np.array([False, True, False]), np.dtype(np.int64))
+    array([ 1., nan,  3.])
+    """
+    n, m = numbers.numerators, numbers.denominators
+    if dtype.kind == "b":  # as integers, which they are again where another number has come, or one is missing
+        if not is_missing.any() and np.all(m == 1) and np.all((n == 0) | (n == 1)):
+            return n.astype(dtype)
+        dtype = np.dtype(np.int64)
+    if dtype.kind in "iu" and not is_missing.any() and np.all(m == 1) and _fits(n, dtype):
+        return n.astype(dtype)
+    is_float = dtype.kind == "f" or (dtype.kind in "iu" and np.all(m == 1) and np.all(np.abs(n) < EXACT))
+    out = np.full(len(is_missing), np.nan, dtype=np.float64 if is_float else object)
+    if is_float:
+        out[~is_missing] = nearest_floats(numbers)
+    else:
+        fractions: list[Any] = [numbers.fraction(i) for i in range(len(n))]
+        out[~is_missing] = objects([int(q) for q in fractions] if numbers.is_integral else fractions)
+    return out.astype(dtype) if dtype.kind == "f" else out
+
+
+def _fits(n: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    limits = np.iinfo(dtype)
+    return all(limits.min <= a <= limits.max for a in n.tolist())
+
+
+def join_columns(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return columns as one matrix; of objects where its one type would round integers of another.
+
+    >>> join_columns([np.array([1, 2]), np.array([0.5, 1.5])])
+    array([[1. , 0.5],
+           [2. , 1.5]])
+    >>> join_columns([np.array([2**60]), np.array([0.5])])
+    array([[1152921504606846976, 0.5]], dtype=object)
+    """
+    common = np.result_type(*columns)
+    rounds = common.kind == "f" and any(
+        column.dtype.kind in "iu" and np.any(np.abs(column.astype(object)) >= EXACT) for column in columns
+    )
+    out = np.empty((len(columns[0]), len(columns)), dtype=object if rounds else common)
+    for j, column in enumerate(columns):
+        out[:, j] = column.tolist() if rounds else column
+    return out

@@ -26,9 +26,16 @@ from adelic.errors import (
     UnknownNameError,
     needs_extra,
 )
-from adelic.integrations.column_features import ColumnFeatures
-from adelic.integrations.columns import Coordinates, encode_column, mantissa_bits, naming
-from adelic.integrations.inverse import column_values, decode_column, join_columns
+from adelic.integrations.columns import (
+    ColumnFeatures,
+    Coordinates,
+    column_values,
+    decode_column,
+    encode_column,
+    join_columns,
+    mantissa_bits,
+    naming,
+)
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.lossy import check_lossy

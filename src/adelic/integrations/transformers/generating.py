@@ -8,9 +8,8 @@ import numpy.typing as npt
 import torch
 
 from adelic.errors import ConfigurationError, DecodingError
-from adelic.integrations.transformers.layers import NumberLayers, unknown_numbers
+from adelic.integrations.transformers.layers import NumberLayers, NumberSettings, unknown_numbers
 from adelic.integrations.transformers.models import EquippedModel
-from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import adelic_targets, exact_numbers, fractions_of
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace

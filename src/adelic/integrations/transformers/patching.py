@@ -12,10 +12,20 @@ import torch
 
 from adelic.errors import AdelicError, ConfigurationError, StorageError, needs_extra
 from adelic.integrations.transformers.generating import EquippedGenerator
-from adelic.integrations.transformers.layers import NumberLayers
-from adelic.integrations.transformers.models import NUMBER_INPUTS, EquippedModel, hidden_size_of
-from adelic.integrations.transformers.outputs import NUMBER_OUTPUTS, make_output_classes
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, check_tokenizer, note_settings
+from adelic.integrations.transformers.layers import (
+    NUMBER_TOKEN,
+    NumberLayers,
+    NumberSettings,
+    check_tokenizer,
+    note_settings,
+)
+from adelic.integrations.transformers.models import (
+    NUMBER_INPUTS,
+    NUMBER_OUTPUTS,
+    EquippedModel,
+    hidden_size_of,
+    make_output_classes,
+)
 from adelic.nn.heads.exact import check_constants, check_operations
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, one_line

@@ -1,23 +1,26 @@
-"""From texts to the tensors of an equipped model, and back: a tokenizer that sees numbers, and a collator."""
+"""From texts to the tensors of an equipped model, and back: what finds numbers, a tokenizer, and a collator."""
 
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers.finding import FoundNumber, find_numbers
-from adelic.integrations.transformers.layers import unknown_numbers
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, check_tokenizer, noted_settings
+from adelic.integrations.transformers.layers import NUMBER_TOKEN, check_tokenizer, noted_settings, unknown_numbers
 from adelic.nn import adelic_targets, exact_numbers
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe, number_text
+from adelic.numbers.rationals import read
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerBase
+
+Span = tuple[int, int, Fraction | None]
+"""Where a number or a number token stands in a text, (start, end, number or None)."""
 
 _IGNORED = -100
 """The label of tokens that are not learned, as everywhere in Transformers."""
@@ -30,6 +33,111 @@ _NOT_A_ROW_A_TEXT = (
     "is_split_into_words",
 )
 """Options of tokenizers with which a row of tokens is not one text, whose numbers would go to another's or nowhere."""
+
+# What is written without a break: words, numbers, and both joined by a dot, a hyphen or a slash; between two digits by
+# a comma or a colon; the sign of an exponent.
+_RUN = re.compile(r"(?:(?<=\d)[eE][+-](?=\d)|\w|(?<=\w)[./-](?=\w)|(?<=\d)[,:](?=\d))+")
+_PLAIN = r"(?:0|[1-9][0-9]*)"
+_WHOLE = rf"(?:[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})+|{_PLAIN})"
+_REAL = rf"{_WHOLE}(?:\.[0-9]+)?"
+_EXPONENT = r"(?:[eE][+-]?[0-9]{1,3})?"
+_NUMBER = re.compile(rf"{_REAL}{_EXPONENT}|{_PLAIN}/[1-9][0-9]*")
+_AFTER_POINT = re.compile(rf"[0-9]+{_EXPONENT}")
+_TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?")
+_LIST = re.compile(rf"{_PLAIN}(?:\.[0-9]+)?(?:,{_PLAIN}(?:\.[0-9]+)?)+")
+_PAIR = re.compile(rf"({_REAL})[/:-]({_REAL})")
+_DATE = re.compile(r"[0-9.,:/-]+")
+_PLAIN_PART = re.compile(rf"(?<![0-9]){_PLAIN}(?![0-9])")
+_REAL_PART = re.compile(rf"(?<![0-9]){_REAL}(?![0-9])")
+_BEFORE = r"(?:^|[\s(\[{<>=≤≥≈~+*/^|,;:$€£¥±\"'])"
+_SIGN = re.compile(rf"{_BEFORE}[-\u2212]\Z")
+_ANNOTATION = re.compile(r"<<[^<>=]*=[^<>]*>>")
+_SAID_BEFORE = re.compile(r"\s*[$€£]?\s*=[-\u2212\s0-9.,+*/()$€£%xX×÷]*")  # reversed
+_BETWEEN = re.compile(r"(?<=[0-9)%])\s*(?:[-\u2212/]|[xX](?=[$€£]?[0-9.]))")
+_POINT = re.compile(rf"(?:{_BEFORE}|{_BEFORE}[-\u2212])\.\Z")
+
+
+@dataclass(frozen=True)
+class FoundNumber:
+    """A number in a text: text[start:end] says value.
+
+    >>> find_numbers("about 2.50 each")
+    [FoundNumber(start=6, end=10, value=Fraction(5, 2))]
+    """
+
+    start: int
+    end: int
+    value: Fraction
+
+
+def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list[FoundNumber]:
+    """Return the numbers of a text, from left to right.
+
+    A number has an integer ("12", "1,234,567"), perhaps decimals (".5", "3.14"), perhaps an exponent of up to three
+    digits ("6.02e23"), or is a fraction of integers ("22/7"). A minus directly before it is its sign, unless it follows
+    a word, a number or a closing bracket: "-5" and "x=-5" have −5, "3 - 5" and "3-5" have 3 and 5. No numbers are
+
+    - digits in words: "x2", "2nd", "5km", "v1.2", "COVID-19";
+    - dates, times, versions, network addresses: "2024-05-06", "12/05/2024", "10:30", "1.2.3";
+    - what begins with a zero, "007" or "05/06": its zeros would be lost. ("5/6" is a fraction, whatever was meant.)
+
+    In the calculator's annotations of GSM8K, "48/2 = <<48/2=24>>24", and in what is computed directly before one, a
+    slash or a hyphen behind a number is an operator: 48, 2, 48, 2, 24, 24. So a model that writes such a solution
+    copies 48, chooses 2, and writes 24 as 48 / 2; a fraction 48/2 would be the result already.
+
+    Args:
+        text: any text.
+        words: whether digits in words are numbers, too.
+        dates: whether the parts of dates, times and so on are numbers, too.
+
+    >>> [str(found.value) for found in find_numbers("from -1,200.5 to 3/4, x2 on 2024-05-06 at 10:30, 1e-3")]
+    ['-2401/2', '3/4', '1/1000']
+    >>> [str(found.value) for found in find_numbers("x2 on 12/11/2024", words=True, dates=True)]
+    ['2', '12', '11', '2024']
+    """
+    text = _with_operators(text)
+    found = []
+    for run in _RUN.finditer(text):
+        first, last = run.span()
+        spans = [(first + start, first + end) for start, end in _spans(run[0], words=words, dates=dates)]
+        # Searched from a place on, ^ still is the beginning of the text; \Z is the place where the search ends.
+        if _POINT.search(text, max(0, first - 3), first) and _AFTER_POINT.fullmatch(run[0]):
+            spans = [(first - 1, last)]
+        for start, end in spans:
+            value = read(text[start:end].replace(",", "")).fraction(0)
+            is_negative = start <= first and _SIGN.search(text, max(0, start - 2), start) is not None
+            found.append(FoundNumber(start - is_negative, end, -value if is_negative else value))
+    return found
+
+
+def _with_operators(text: str) -> str:
+    """Return a text of the same length in which the operators of annotations join no numbers."""
+    parts, end = [], 0
+    for annotation in _ANNOTATION.finditer(text):
+        before = text[end : annotation.start()]
+        said = _SAID_BEFORE.match(before[::-1])
+        start = annotation.start() - (said.end() if said else 0)
+        apart = _BETWEEN.sub(lambda match: f"{'|':>{len(match[0])}}", text[start : annotation.end()])
+        parts += [text[end:start], apart]
+        end = annotation.end()
+    return "".join([*parts, text[end:]])
+
+
+def _spans(run: str, *, words: bool, dates: bool) -> list[tuple[int, int]]:
+    """Return where the numbers of one run stand in it."""
+    if _NUMBER.fullmatch(run):
+        return [(0, len(run))]
+    if _TIME.fullmatch(run) and not dates:  # before pairs, whose parts may be joined by a colon
+        return []
+    if pair := _PAIR.fullmatch(run):
+        return [pair.span(1), pair.span(2)]
+    if _LIST.fullmatch(run):
+        return [part.span() for part in _REAL_PART.finditer(run.replace(",", " "))]
+    if words and re.search(r"[^\W\d]", run):
+        return [part.span() for part in _REAL_PART.finditer(run)]
+    if dates and _DATE.fullmatch(run):
+        return [part.span() for part in _PLAIN_PART.finditer(run)]
+    return []
 
 
 class NumberTokenizer:
@@ -114,8 +222,8 @@ class NumberTokenizer:
 
     def place(
         self, texts: str | Sequence[str], **options: Any
-    ) -> tuple["BatchEncoding", list[tuple[int, int, Fraction]]]:
-        """Return what a call returns, and the numbers themselves: (row, column, number) each."""
+    ) -> tuple["BatchEncoding", list[tuple[int, int, Fraction]], list[list[Span]]]:
+        """Return what a call returns, the numbers themselves, (row, column, number) each, and the `spans` of texts."""
         for name in _NOT_A_ROW_A_TEXT:
             if options.get(name):
                 raise ConfigurationError(
@@ -127,16 +235,16 @@ class NumberTokenizer:
         if strange or not listed:
             what = f"{describe(strange[0])} is not a text" if strange else "there is no text"
             raise ConfigurationError(f"{what}; give one or more, each a str")
-        marked = [self.mark(text) for text in listed]
+        spans = [self.spans(text) for text in listed]
         options = {"padding": True} | options | {"return_tensors": "pt"}
-        batch: BatchEncoding = self.tokenizer([text for text, _ in marked], **options)
+        batch: BatchEncoding = self.tokenizer(list(map(_marked, listed, spans)), **options)
         if batch["input_ids"].numel() == 0:
             raise ConfigurationError(f"the text {describe(listed[0])} has no token; give a text that is not empty")
         is_number = batch["input_ids"] == self.token_id
         is_truncated = bool(options.get("truncation"))
         reals, digits = unknown_numbers(self.space, tuple(is_number.shape))
         placed = []
-        for row, (_, numbers) in enumerate(marked):
+        for row, numbers in enumerate(spans):
             at = torch.nonzero(is_number[row])[:, 0].tolist()
             if len(at) != len(numbers) and not (is_truncated and len(at) < len(numbers)):
                 raise ConfigurationError(
@@ -144,7 +252,7 @@ class NumberTokenizer:
                     f"{NUMBER_TOKEN} a token of its own?"
                 )
             kept = numbers[len(numbers) - len(at) :] if self.tokenizer.truncation_side == "left" else numbers
-            for column, value in zip(at, kept, strict=False):
+            for column, (_, _, value) in zip(at, kept, strict=False):
                 if value is not None:
                     placed.append((row, column, value))
         if placed:
@@ -158,27 +266,18 @@ class NumberTokenizer:
             if placed:
                 limbs[rows, columns] = known
             batch["number_limbs"] = limbs
-        return batch, placed
+        return batch, placed, spans
 
-    def mark(self, text: str) -> tuple[str, list[Fraction | None]]:
-        """Return the text with number tokens instead of numbers, and the numbers; None where the text has the token.
+    def spans(self, text: str) -> list[Span]:
+        """Return where numbers and number tokens stand in a text, in order, (start, end, number or None) each.
 
         >>> from transformers import PreTrainedTokenizerFast
         >>> from tokenizers import Tokenizer, models
         >>> plain = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"[NUM]": 0})))
-        >>> NumberTokenizer(plain, AdeleSpace()).mark("[NUM] of 7, 8")
-        ('[NUM] of [NUM], [NUM]', [None, Fraction(7, 1), Fraction(8, 1)])
+        >>> NumberTokenizer(plain, AdeleSpace()).spans("[NUM] of 7")
+        [(0, 5, None), (9, 10, Fraction(7, 1))]
         """
-        found = self.spans(text)
-        parts, end = [], 0
-        for start, after, _ in found:
-            parts += [text[end:start], NUMBER_TOKEN]
-            end = after
-        return "".join([*parts, text[end:]]), [value for _, _, value in found]
-
-    def spans(self, text: str) -> list[tuple[int, int, Fraction | None]]:
-        """Return where numbers and number tokens stand in a text, in order, (start, end, number or None) each."""
-        found: list[tuple[int, int, Fraction | None]] = [(n.start, n.end, n.value) for n in self.find(text)]
+        found: list[Span] = [(n.start, n.end, n.value) for n in self.find(text)]
         found += [(*match.span(), None) for match in re.finditer(re.escape(NUMBER_TOKEN), text)]
         return sorted(found, key=lambda number: number[0])
 
@@ -283,7 +382,7 @@ class NumberCollator:
         if self.objective == "causal":
             # Padding on the left, as prompts need it, would move the positions of models that count them from there.
             cut["padding_side"] = "right"
-        batch, placed = self.number_tokenizer.place(texts, return_offsets_mapping=any(prompts), **cut)
+        batch, placed, spans = self.number_tokenizer.place(texts, return_offsets_mapping=any(prompts), **cut)
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
         if self.hidden:
@@ -293,7 +392,7 @@ class NumberCollator:
             labels = tensors["input_ids"].masked_fill(tensors["attention_mask"] == 0, _IGNORED)
             for row, prompt in enumerate(prompts):
                 if prompt:
-                    is_completion = offsets[row, :, 1] > self._start_of_completion(texts[row], len(prompt))
+                    is_completion = offsets[row, :, 1] > _start_of_completion(spans[row], len(prompt))
                     # Up to the first token of the completion: special tokens behind it have the offset 0, and are
                     # learned.
                     labels[row, is_completion.cumsum(0) == 0] = _IGNORED
@@ -320,15 +419,6 @@ class NumberCollator:
                 )
             tensors["labels" if key == "label" else key] = torch.as_tensor([row[key] for row in rows])
         return tensors
-
-    def _start_of_completion(self, text: str, start: int) -> int:
-        """Return where in the marked text the completion starts that starts at `start` of the text.
-
-        Within a number token that is where this starts: the number is the completion's.
-        """
-        before = [(first, end) for first, end, _ in self.number_tokenizer.spans(text) if first < start]
-        shift = sum(len(NUMBER_TOKEN) - (end - first) for first, end in before if end <= start)
-        return shift + min([start, *(first for first, end in before if end > start)])
 
     def _warn(self, kind: str, message: str | None) -> None:
         """Warn once of each kind, if there is something to say."""
@@ -363,3 +453,22 @@ def _text_of(row: dict[str, Any]) -> str:
         f"an example with {', '.join(map(str, row)) or 'nothing'} has no 'text', and no 'completion' of a 'prompt'; "
         "Trainer takes away what forward does not read, unless TrainingArguments says remove_unused_columns=False"
     )
+
+
+def _marked(text: str, spans: Sequence[Span]) -> str:
+    """Return a text with number tokens instead of its numbers."""
+    parts, end = [], 0
+    for start, after, _ in spans:
+        parts += [text[end:start], NUMBER_TOKEN]
+        end = after
+    return "".join([*parts, text[end:]])
+
+
+def _start_of_completion(spans: Sequence[Span], start: int) -> int:
+    """Return where in the marked text the completion starts that starts at `start` of the text with these spans.
+
+    Within a number token that is where this starts: the number is the completion's.
+    """
+    before = [(first, end) for first, end, _ in spans if first < start]
+    shift = sum(len(NUMBER_TOKEN) - (end - first) for first, end in before if end <= start)
+    return shift + min([start, *(first for first, end in before if end > start)])
