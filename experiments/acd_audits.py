@@ -19,6 +19,7 @@ from pathlib import Path
 import common
 
 from adelic import acd
+from adelic.data import Task
 from adelic.data.auditing.stored import to_markdown
 from adelic.storage.files import atomic_write
 
@@ -36,7 +37,7 @@ SMALL = 100_000
 class Subject:
     """A data set to audit."""
 
-    task: acd.Task
+    task: Task
     n: int
     edition: str
     split: str

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic import acd
-from adelic.acd.characters.shapes import partitions
+from adelic.acd.characters import partitions
 from adelic.data import Dataset
 
 Reals = npt.NDArray[np.float64]

@@ -33,7 +33,7 @@ import common
 import numpy as np
 
 from adelic import acd
-from adelic.acd import Dataset
+from adelic.data import Dataset
 from adelic.numbers.primes import is_prime, valuation
 
 _SIZES = (18, 20, 22)

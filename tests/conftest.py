@@ -315,13 +315,14 @@ def table_results():
 def generated():
     """Rows of a task straight from its generator, kept for the whole session."""
     from adelic import acd
+    from adelic.data import Request
 
     kept: dict[tuple[str, int, str], Any] = {}
 
     def generate(name: str, n: int, edition: str = "published") -> Any:
         key = (name, n, edition)
         if key not in kept:
-            kept[key] = acd.TASKS[name].generate(acd.Request(n=n, edition=edition))
+            kept[key] = acd.TASKS[name].generate(Request(n=n, edition=edition))
         return kept[key]
 
     return generate

@@ -237,7 +237,7 @@ def test_a_search_alone_loads_optuna():
 
 
 def test_acd_loads_without_optional_libraries():
-    loaded = loaded_by("from adelic import acd\nacd.load, acd.Dataset")
+    loaded = loaded_by("from adelic import acd\nacd.load, acd.verify")
     for name in set().union(*OPTIONAL.values()):
         assert name not in loaded
 

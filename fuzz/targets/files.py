@@ -17,6 +17,7 @@ import numpy as np
 
 import adelic_lab
 from adelic import AdelicError, acd
+from adelic.data import StoreWarning
 from adelic_lab.report.files import write_result
 from adelic_lab.runs.folders.listing import list_runs
 from adelic_lab.runs.signals import Stopped
@@ -84,7 +85,7 @@ def _store(folder: Path, prepared: Path) -> bool:
         warnings.simplefilter("always")
         d = acd.load("schubert", n=3, cache=folder)
     found = d.X_train, d.y_train, d.X_validation, d.y_validation, d.X_test, d.y_test
-    assert all(issubclass(warning.category, acd.StoreWarning) for warning in said)
+    assert all(issubclass(warning.category, StoreWarning) for warning in said)
     is_written = {path.name for path in folder.glob("**/seed0/*")} == {"data.parquet", "manifest.json"}
     assert is_written, "the store is not built anew"
     assert said, "a damaged store is used without a word"

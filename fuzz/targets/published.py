@@ -1,4 +1,4 @@
-"""Mutated folders of the dataset authors' text files: an `AdelicError` of one line, or rows with a report."""
+"""Mutated folders of the hub's files: an `AdelicError` of one line, or rows with a report."""
 
 import json
 import shutil
@@ -6,10 +6,13 @@ import warnings
 from pathlib import Path
 from random import Random
 
+import numpy as np
+
 from adelic import AdelicError, acd
+from adelic.acd import published as hub
 from targets.case import Case, check_error
 
-SIZES = {"mheight": 8, "weaving": 6, "schubert": 4, "lattice": 10, "characters": 18, "kl": 5, "rsk": 8}
+SIZES = {"mheight": 8, "weaving": 6, "schubert": 4, "lattice": 10, "characters": 18, "kl": 5}
 ROWS = 200  # of each file, so that a case takes a moment; the report then misses many
 LINES = (
     "",
@@ -62,23 +65,30 @@ def published(case: Case) -> None:
 
 
 def _prepare(task: str, folder: Path) -> None:
-    """Export a task as its authors have it, and keep the first rows of each file."""
-    acd.export(acd.load(task, n=SIZES[task]), folder, format="acd")
-    for path in _texts(folder):
-        lines = path.read_bytes().splitlines(keepends=True)
-        path.write_bytes(b"".join(lines[:ROWS]))
+    """Write the first rows of a task as the hub has them."""
+    folder.mkdir(parents=True)
+    d = acd.load(task, n=SIZES[task])
+    parts = {"schubert": 3, "lattice": 2, "characters": 2, "kl": 2}.get(task, 1)
+    names = hub.FORMS[task].columns or (*(f"input {i}" for i in range(parts)), "label")
+    for split in ("train", "test"):
+        X, y = d.parts[split]
+        n = d.provenance["n"]
+        cuts = [n, 2 * n] if task == "schubert" else parts
+        inputs = [part[:ROWS].tolist() for part in np.split(X, cuts, axis=1)]
+        records = [dict(zip(names, row, strict=True)) for row in zip(*inputs, y[:ROWS].tolist(), strict=True)]
+        (folder / f"{split}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
 
 
-def _texts(folder: Path) -> list[Path]:
+def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".json")
 
 
 def _change(rng: Random, folder: Path) -> None:
     """Change one file, or its name."""
-    texts = _texts(folder)
-    if not texts:
+    found = _files(folder)
+    if not found:
         return
-    path = rng.choice(texts)
+    path = rng.choice(found)
     kind = rng.choice(["bit", "bytes", "line", "line", "line", "number", "cut", "empty", "name", "remove", "folder"])
     content = bytearray(path.read_bytes())
     at = rng.randrange(len(content) + 1)
@@ -106,7 +116,7 @@ def _change(rng: Random, folder: Path) -> None:
         if kind == "folder":
             path.mkdir()
         elif kind == "name":
-            other = path.with_name(rng.choice(["x.txt", "train.txt", path.name.upper(), f"{path.stem}_1.txt"]))
+            other = path.with_name(rng.choice(["x.txt", "train.jsonl", path.name.upper(), f"{path.stem}_1.jsonl"]))
             if not other.is_dir():  # as an earlier change may have made it
                 other.write_bytes(content)
         return

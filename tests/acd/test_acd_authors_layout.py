@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.published.authors_layout import LAYOUTS
+from adelic.acd.authors_layout import LAYOUTS
 from adelic.errors import ConfigurationError
 
 FOUND = json.loads((Path(__file__).parents[1] / "oracles" / "acd_loader.json").read_text(encoding="utf-8"))["tasks"]
@@ -62,24 +62,6 @@ def test_the_loader_finds_our_rows(tmp_path, task):
     assert ("left_out" in about) == (task == "grassmannian")
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_our_reader_of_published_files_reads_them(tmp_path, task):
-    d = acd.load(task, n=FOUND[task]["n"])
-    acd.export(d, tmp_path, format="acd")
-    found = acd.load_published(task, tmp_path, n=FOUND[task]["n"])
-    # Of Grassmannian, rows of the greater class are left out in each split.
-    assert set(found.provenance["problems"]) <= ({"missing"} if task == "grassmannian" else set())
-    assert sorted_rows(found.X_test, found.y_test) == sorted_rows(*as_ours(task, d.X_test, d.y_test))
-    both = [
-        (np.concatenate([s.X_train, s.X_validation]), np.concatenate([s.y_train, s.y_validation])) for s in (d, found)
-    ]
-    assert sorted_rows(*both[1]) == sorted_rows(*as_ours(task, *both[0]))
-
-
-def as_ours(task, X, y):
-    return as_loaded(task, X, y) if task == "grassmannian" else (X, y)
-
-
 @pytest.mark.long
 def test_one_folder_holds_all_tasks(tmp_path):
     for task in ("mheight", "weaving"):
@@ -95,14 +77,3 @@ def test_a_size_that_the_loader_refuses(tmp_path):
     with pytest.raises(ConfigurationError, match=r"reads mheight for n = 8, 9, 10, 11, 12, not for 6"):
         acd.export(acd.load("mheight", n=6), tmp_path, format="acd")
     assert not list(tmp_path.glob("mheight*"))
-
-
-def test_a_coefficient_below_zero_is_a_wrong_label(tmp_path):
-    acd.export(acd.load("kl", n=4), tmp_path, format="acd")
-    path = tmp_path / "kl-polynomials" / "kl_polynomials_4_train.txt"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines[0] = lines[0].rpartition(",")[0] + ",-1"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = acd.load_published("kl", tmp_path, n=4)
-    assert {kind: problem["rows"] for kind, problem in found.provenance["problems"].items()} == {"wrong label": 1}
-    assert min(found.y_train.min(), found.y_validation.min()) == -1

@@ -9,8 +9,7 @@ import pytest
 
 from adelic import acd
 from adelic.acd import characters
-from adelic.acd.characters import tables as character_tables
-from adelic.acd.characters.task import CENTRAL_COUNTS, MAXIMUM
+from adelic.acd.characters import CENTRAL_COUNTS, MAXIMUM
 from adelic.acd.permutations import length
 from adelic.data import catalogue
 from adelic.errors import EncodingError, TaskSizeError
@@ -229,7 +228,7 @@ def test_int64_holds_all_characters_up_to_the_maximum():
 @pytest.mark.slow
 def test_dimensions_at_the_maximum():
     n = MAXIMUM
-    table = character_tables.character_table(n)
+    table = characters.all_characters(n)
     assert table[:, -1].tolist() == [dimension(lam) for lam in characters.partitions(n)]
     assert table[-1].tolist() == [sign(mu) for mu in characters.partitions(n)]
 

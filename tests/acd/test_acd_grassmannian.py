@@ -7,8 +7,8 @@ import pytest
 from adelic import acd
 from adelic.acd import grassmannian
 from adelic.acd.grassmannian import tableaux as grassmannian_tableaux
-from adelic.acd.grassmannian import task as grassmannian_task
 from adelic.acd.grassmannian import walks as grassmannian_walks
+from adelic.data import Request
 from adelic.data.splits import TEST, split_rows
 from adelic.errors import EncodingError, TaskSizeError
 
@@ -275,7 +275,7 @@ def test_counts_by_letters(published_facts):
     expected = published_facts["grassmannian"]["standardised_by_letters"]
     for m, count in expected.items():
         assert len(grassmannian_walks.standardised_variables(int(m))[4]) == count
-    assert {str(m): count for m, count in grassmannian_task.STANDARDISED_COUNTS.items()} == expected
+    assert {str(m): count for m, count in grassmannian.STANDARDISED_COUNTS.items()} == expected
 
 
 def test_counts_by_rank(published_facts):
@@ -377,7 +377,7 @@ def test_rows(n, edition, generated):
 def test_seed_draws_the_negatives_only(edition):
     def generate(seed, workers=1):
         rng = np.random.default_rng(seed)
-        return grassmannian.TASK.generate(acd.Request(n=9, edition=edition, rng=rng, workers=workers))
+        return grassmannian.TASK.generate(Request(n=9, edition=edition, rng=rng, workers=workers))
 
     first, again, other = generate(0), generate(0, workers=2), generate(1)
     assert (first.X == again.X).all()
@@ -397,7 +397,7 @@ class AscendingChoice:
 def test_uniform_negatives_number_all_non_variables():
     """The map from numbers to non-variables is a bijection, so uniform numbers make uniform negatives."""
     positives = grassmannian.cluster_variables(4, 9)
-    negatives = grassmannian_task._uniform_non_variables(positives, 9, AscendingChoice())
+    negatives = grassmannian._uniform_non_variables(positives, 9, AscendingChoice())
     order = grassmannian_tableaux.TableauOrder(4, 9)
     assert len(negatives) + len(positives) == order.total
     every = np.concatenate([order.places(negatives), order.places(positives)])
@@ -411,7 +411,7 @@ def test_corrected_negatives_have_the_letters_of_their_positives(generated):
 
 
 def test_no_content_runs_short_of_negatives():
-    counts = [(len(variables), len(others)) for variables, others, _ in grassmannian_task._by_content(12)]
+    counts = [(len(variables), len(others)) for variables, others, _ in grassmannian._by_content(12)]
     assert sum(variables for variables, _ in counts) == 1004
     assert max(variables / others for variables, others in counts) == 52 / 410
 
@@ -422,7 +422,7 @@ def test_corrected_negatives_are_uniform():
     drawn = Counter()
     content = tuple(range(1, 13))
     for seed in range(20):
-        _, negatives = grassmannian_task._pairs_of_equal_content(12, np.random.default_rng(seed))
+        _, negatives = grassmannian._pairs_of_equal_content(12, np.random.default_rng(seed))
         chosen = negatives[(np.sort(negatives.reshape(-1, 12), axis=1) == content).all(axis=1)]
         drawn.update(as_sets(chosen))
     assert sum(drawn.values()) == 20 * 52
@@ -456,7 +456,7 @@ def test_symmetries(name, n, generated):
     for row, image in zip(rows.X[::97], X[::97], strict=True):
         assert set(row.tolist()) == set(image.tolist())
     if name == "promotion":
-        full = grassmannian_task.distinct_letters(rows.X) == n
+        full = grassmannian.distinct_letters(rows.X) == n
         assert (X[full] == grassmannian.promotion(rows.X[full], n)).all()
 
 
@@ -481,10 +481,10 @@ def test_what_the_cues_tell(generated):
 
     for edition, letters, profile in (("published", 0.897, 0.927), ("corrected", 0.5, 0.5)):
         rows = generated("grassmannian", 12, edition)
-        assert accuracy(grassmannian_task.distinct_letters(rows.X), rows.y) == pytest.approx(letters, abs=0.003)
-        assert accuracy(grassmannian_task.multiplicity_profile(rows.X), rows.y) == pytest.approx(profile, abs=0.003)
+        assert accuracy(grassmannian.distinct_letters(rows.X), rows.y) == pytest.approx(letters, abs=0.003)
+        assert accuracy(grassmannian.multiplicity_profile(rows.X), rows.y) == pytest.approx(profile, abs=0.003)
     positives = generated("grassmannian", 12).X[:92980]
-    assert set(grassmannian_task.distinct_letters(positives).tolist()) == {9, 10, 11, 12}
+    assert set(grassmannian.distinct_letters(positives).tolist()) == {9, 10, 11, 12}
 
 
 def test_published_counts():

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import mheight
-from adelic.acd.kl import tables as kl_tables
-from adelic.acd.kl import task as kl
+from adelic.acd import kl, mheight
 from adelic.acd.permutations import length
+from adelic.data import Request
 from adelic.errors import EncodingError, TaskSizeError
 
 
@@ -139,7 +138,7 @@ def test_published_polynomials(x, w, coefficients):
 
 @pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.long)])
 def test_published_counts(n, published_facts):
-    rows = kl.TASK.generate(acd.Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
+    rows = kl.TASK.generate(Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
     expected = {
         f"q^{degree} = {value}": count
         for degree, counts in enumerate(published_facts["kl"][str(n)])
@@ -251,12 +250,12 @@ def test_progress_and_data_set(cache):
 def test_polynomials_that_do_not_fit_are_noticed(monkeypatch):
     """The greatest coefficient of S_6 is 4, so three bits for each would be enough, two are not."""
     for spare, fits in ((0xFFFF_F8F8_F8F8_F8F8, True), (0xFFFF_FCFC_FCFC_FCFC, False)):
-        monkeypatch.setattr(kl_tables, "ROOM", np.uint64(spare))
+        monkeypatch.setattr(kl, "ROOM", np.uint64(spare))
         if fits:
-            kl_tables.packed_polynomials(6)
+            kl.packed_polynomials(6)
         else:
             with pytest.raises(AssertionError):
-                kl_tables.packed_polynomials(6)
+                kl.packed_polynomials(6)
 
 
 def test_too_large():

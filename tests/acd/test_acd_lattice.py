@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.lattice import tables as lattice_covers
-from adelic.acd.lattice import task as lattice
+from adelic.acd import lattice
 from adelic.data.splits import TRAIN, VALIDATION, split_rows
 from adelic.errors import EncodingError, TaskSizeError, UnknownNameError
 
@@ -60,7 +59,7 @@ def reversed_cycle(path):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7])
 def test_paths_are_those_of_the_definition(n):
-    paths = lattice_covers.all_paths(n)
+    paths = lattice.all_paths(n)
     assert [tuple(path) for path in paths.tolist()] == naive_paths(n)
     assert len(paths) == comb(2 * n - 2, n - 1) // n
     for word in product((0, 1), repeat=2 * n - 1) if n < 6 else ():
@@ -88,7 +87,7 @@ def test_oracle(oracle):
     for path, matching, D, q in oracle("lattice"):
         assert lattice.matching_number(path) == matching
         assert lattice.lagrange_number(path) == (D, q)
-        m, t, least = lattice_covers.numbers(np.array([path], np.int8))
+        m, t, least = lattice.numbers(np.array([path], np.int8))
         assert (m[0], int(t[0]) ** 2 - 4, least[0]) == (matching, D, q)
 
 
@@ -101,8 +100,8 @@ def test_examples_of_schiffler():
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
 def test_numbers_of_all_paths(n):
     """All at once, one at a time, and the Lagrange number as the greatest [a_i; ...] + [0; a_(i-1), ...] in floats."""
-    paths = lattice_covers.all_paths(n)
-    for path, m, t, q in zip(paths, *lattice_covers.numbers(paths), strict=True):
+    paths = lattice.all_paths(n)
+    for path, m, t, q in zip(paths, *lattice.numbers(paths), strict=True):
         assert lattice.matching_number(path) == m
         D, least = lattice.lagrange_number(path)
         assert (int(t) ** 2 - 4, q) == (D, least)
@@ -128,7 +127,7 @@ def test_lagrange_ranks_of_numbers_that_floats_do_not_tell_apart():
     squares = [(a * a - 4, b * b) for a, b in zip(t.tolist(), q.tolist(), strict=True)]
     assert len({sqrt(D / q) for D, q in squares}) == 1
     expected = sorted(range(3), key=cmp_to_key(lambda i, j: compare_squares(squares[i], squares[j])))
-    assert lattice_covers.lagrange_ranks(t, q)[expected].tolist() == [0, 1, 2]
+    assert lattice.lagrange_ranks(t, q)[expected].tolist() == [0, 1, 2]
 
 
 def compare_squares(one, other):
@@ -140,8 +139,8 @@ def test_equal_lagrange_numbers_of_different_discriminant_are_one_class():
     """√5/1 = √45/3 = √320/8; the released generator compares the pairs and so keeps them apart."""
     t, q = np.array([3, 7, 18]), np.array([1, 3, 8])
     assert [(a * a - 4, b) for a, b in zip(t.tolist(), q.tolist(), strict=True)] == [(5, 1), (45, 3), (320, 8)]
-    assert lattice_covers.lagrange_ranks(t, q).tolist() == [0, 0, 0]
-    assert lattice_covers.lagrange_ranks_by_path(t, q).tolist() == [0, 1, 2]
+    assert lattice.lagrange_ranks(t, q).tolist() == [0, 0, 0]
+    assert lattice.lagrange_ranks_by_path(t, q).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("edition", ["published", "corrected"])
@@ -164,7 +163,7 @@ def test_counts(n, edition, generated, published_facts):
     for label in facts["labels"]:
         assert [tally[f"{label} train"], tally[f"{label} test"]] == facts[f"{edition}_split"][str(n)][label]
     assert sum(tally.values()) == len(rows.X)
-    assert len(lattice_covers.all_paths(n)) == facts["paths"][str(n)]
+    assert len(lattice.all_paths(n)) == facts["paths"][str(n)]
     assert rows.X.shape[1] == lattice.TASK.length(n, edition) == 2 * (2 * n - 1)
 
 
@@ -209,9 +208,9 @@ def test_published_split_is_that_of_numpy_s_seed_32(generated):
 
 @pytest.mark.parametrize("n", [4, 7, 10])
 def test_reversed_cycles_have_equal_lagrange_numbers_and_nothing_else_has(n):
-    paths = lattice_covers.all_paths(n)
-    _, t, q = lattice_covers.numbers(paths)
-    ranks = lattice_covers.lagrange_ranks(t, q)
+    paths = lattice.all_paths(n)
+    _, t, q = lattice.numbers(paths)
+    ranks = lattice.lagrange_ranks(t, q)
     members = {}
     for path, rank in zip(paths.tolist(), ranks.tolist(), strict=True):
         members.setdefault(rank, set()).add(tuple(path))
@@ -266,9 +265,9 @@ def test_common_prefix_cue(generated):
 
 def test_published_lagrange_covers_are_rarely_covers_of_the_lagrange_order(generated):
     n = 10
-    paths = lattice_covers.all_paths(n)
-    _, t, q = lattice_covers.numbers(paths)
-    lower, upper = lattice_covers.covers(lattice_covers.lagrange_ranks(t, q))
+    paths = lattice.all_paths(n)
+    _, t, q = lattice.numbers(paths)
+    lower, upper = lattice.cover_pairs(lattice.lagrange_ranks(t, q))
     true_covers = set(zip(map(bytes, paths[lower]), map(bytes, paths[upper]), strict=True))
     rows = generated("lattice", n)
     pairs = rows.X[rows.y == 1].reshape(-1, 2, 2 * n - 1)

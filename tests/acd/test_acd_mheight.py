@@ -3,8 +3,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from adelic import acd
-from adelic.acd.mheight import task as mheight
+from adelic.acd import mheight
+from adelic.data import Request
 from adelic.errors import EncodingError
 
 
@@ -205,7 +205,7 @@ def test_counts_by_insertion(n, generated):
     counts, avoiders = counts_by_insertion(n)
     assert avoiders == AVOID_4231[n - 1]
     assert sum(counts) == mheight.ROW_COUNTS[n - 4] == AVOID_4231[n - 1] - SMOOTH[n - 1]
-    rows = generated("mheight", n) if n < 11 else mheight.TASK.generate(acd.Request(n=n, edition="published"))
+    rows = generated("mheight", n) if n < 11 else mheight.TASK.generate(Request(n=n, edition="published"))
     assert np.bincount(rows.y).tolist() == counts
 
 

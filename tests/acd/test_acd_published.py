@@ -1,7 +1,6 @@
-"""Files of the dataset's authors, written here from our own data with errors planted: every error is found and named.
+"""Files of the hub, written here from our own data with errors planted: every error is found and named.
 
-Nothing is downloaded. The text files are those of our export, which the authors' own loader has read, see
-test_acd_authors_layout.py; the forms of the hub's files are those that `adelic.acd.published.rows` describes.
+Nothing is downloaded. The forms of the files are those that `adelic.acd.published` describes.
 """
 
 import errno
@@ -14,10 +13,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import quiver, rsk
-from adelic.acd.published import loading, reading
-from adelic.acd.published.authors_layout import LAYOUTS
-from adelic.acd.published.rows import FORMS, nested_lists
+from adelic.acd import published, quiver, rsk
 from adelic.data.dataset import Dataset
 from adelic.errors import ConfigurationError, StorageError, TaskSizeError, UnknownNameError
 
@@ -110,9 +106,10 @@ def first(d, kind):
 
 
 # Quivers in another labelling: the kernel that names them is compiled.
-@pytest.mark.parametrize(
-    "task", [pytest.param(task, marks=pytest.mark.long) if task == "quiver" else task for task in SIZES]
-)
+TASKS = [pytest.param(task, marks=pytest.mark.long) if task == "quiver" else task for task in SIZES]
+
+
+@pytest.mark.parametrize("task", TASKS)
 def test_right_files_come_back_row_by_row_without_a_complaint(planted, task):
     d, splits = planted(task), ours(task, SIZES[task])
     if task == "quiver":  # which `record` writes with the vertices in the opposite order
@@ -151,26 +148,14 @@ def test_grassmannian_files(tmp_path):
     }
     wrong = [what.split(": ")[:2] for what in problems["wrong label"]["first"]]
     assert wrong == [["grassmannian_train.jsonl:2", "0, not 1"], ["grassmannian_test.jsonl:2", "1, not 0"]]
-    assert len(problems["missing"]["first"]) == loading.LISTED
+    assert len(problems["missing"]["first"]) == published.LISTED
     splits["train"][0][2] = 1
     write(tmp_path, "grassmannian", splits)
     with pytest.raises(StorageError, match="is not semistandard"):
         acd.load_published("grassmannian", tmp_path)
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        "mheight",
-        "weaving",
-        "schubert",
-        "lattice",
-        pytest.param("quiver", marks=pytest.mark.long),
-        "characters",
-        "kl",
-        "rsk",
-    ],
-)
+@pytest.mark.parametrize("task", TASKS)
 def test_a_wrong_label_is_found_and_kept(planted, task):
     def change(splits):
         y = splits["test"][1]
@@ -298,7 +283,7 @@ def test_a_line_that_is_not_a_row_is_named(planted, line):
     (message,) = str(caught.value).splitlines()
     assert "mheight_train.jsonl, line 30: " in message
     assert why in message
-    assert message.endswith(reading.REMEDY)
+    assert message.endswith(published.REMEDY)
 
 
 @pytest.mark.parametrize(
@@ -327,84 +312,10 @@ def test_a_record_that_is_not_a_row_is_named(planted, task, changed, why):
     assert why in str(caught.value)
 
 
-@pytest.fixture
-def texts(tmp_path):
-    """Export a task as text files, change one of them, and load the folder."""
-
-    def load(task, name=None, change=lambda lines: lines, n=None):
-        n = n or LAYOUTS[task].sizes[0]
-        acd.export(acd.load(task, n=n), tmp_path, format="acd")
-        if name is not None:
-            (path,) = tmp_path.rglob(name)
-            lines = change(path.read_text(encoding="utf-8").splitlines())
-            path.unlink() if lines is None else path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return acd.load_published(task, tmp_path, n=n)
-
-    return load
-
-
-@pytest.mark.parametrize(
-    ("task", "name", "text", "why"),
-    [
-        ("mheight", "mHeight_8_test.txt", "(0, 1, 1);1", "tokens of a row of mheight n=8"),
-        ("weaving", "weaving_pattern_test_6.txt", "[1,2", "'[1,2' cannot be read"),
-        ("weaving", "weaving_pattern_test_6.txt", str([9] * 30), "tokens of a row of weaving n=6"),
-        ("weaving", "labels_test_6.txt", "yes", "cannot be read"),
-        ("weaving", "labels_test_6.txt", "", "the file beside it, "),
-        ("schubert", "schubert_structure_coefficients_triples_3_test.txt", "([1,2],[1,2],1)", "it is not a row"),
-        ("lattice", "lagrange_covers_test_10_9.csv", "1,0,1", "tokens of a row of lattice n=10"),
-        ("kl", "kl_polynomials_4_test.txt", "0123, 0124, 1", "tokens of a row of kl n=4"),
-        ("kl", "kl_polynomials_4_test.txt", "0123", "'0123' cannot be read"),
-    ],
-)
-def test_a_line_of_a_text_file_that_is_not_a_row_is_named(texts, task, name, text, why):
-    with pytest.raises(StorageError, match=r"_test.*, line 2: ") as caught:
-        texts(task, name, lambda lines: [lines[0], text, *lines[2:]])
-    assert why in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("task", "name"),
-    [
-        ("weaving", "labels_test_6.txt"),
-        ("weaving", "weaving_pattern_train_6.txt"),
-        ("lattice", "matching_covers_train_10_9.csv"),
-    ],
-)
-def test_a_missing_text_file_is_named(texts, task, name):
-    with pytest.raises(StorageError, match=f"has other text files of {task} n=.*, but {name} is missing"):
-        texts(task, name, lambda lines: None)
-
-
-def test_files_with_the_labels_are_in_the_provenance(texts):
-    assert list(texts("weaving").provenance["files"]) == [
-        f"weaving_patterns/{name}_{split}_6.txt"
-        for split in ("train", "test")
-        for name in ("weaving_pattern", "labels")
-    ]
-
-
-def test_text_files_of_different_lengths_and_without_a_row(texts):
-    with pytest.raises(StorageError, match=r"labels_test_6.txt has more lines than .*weaving_pattern_test_6.txt"):
-        texts("weaving", "labels_test_6.txt", lambda lines: [*lines, "1"])
-    with pytest.raises(StorageError, match=r"mHeight_8_test.txt has no rows"):
-        texts("mheight", "mHeight_8_test.txt", lambda lines: [""])
-
-
-def test_text_files_may_lie_in_one_folder_and_of_several_sizes(tmp_path):
-    for n in (8, 9):
-        acd.export(acd.load("mheight", n=n), tmp_path / "exported", format="acd")
-    (tmp_path / "exported" / "mheight_function").rename(tmp_path / "flat")
-    for n in (8, 9):
-        d = acd.load_published("mheight", tmp_path / "flat", n=n)
-        assert d.X_train.shape[1] == n
-        assert set(d.provenance["files"]) == {f"mHeight_{n}_train.txt", f"mHeight_{n}_test.txt"}
-
-
 def test_files_that_are_not_there(tmp_path, planted):
     with pytest.raises(StorageError, match=r"there is no folder .*absent; download the files first"):
         acd.load_published("weaving", tmp_path / "absent")
-    with pytest.raises(StorageError, match=r"has no train file of weaving n=6: neither \*train\*\.jsonl of the hub"):
+    with pytest.raises(StorageError, match=r"has no train file of weaving n=6: no \*train\*\.jsonl of the hub"):
         acd.load_published("weaving", tmp_path)
     with pytest.raises(StorageError, match=r"has no test file of weaving n=5"):
         planted("weaving", edit=lambda folder: (folder / "weaving_test.jsonl").unlink())
@@ -444,7 +355,7 @@ def test_a_pipe_is_not_a_file_and_nobody_waits_for_it(tmp_path):
 
 def test_more_rows_than_the_task_can_have_are_not_read(planted, monkeypatch):
     """Counted: of a file that repeats a row, no more than twice the task's rows become objects."""
-    monkeypatch.setattr(reading, "CHUNK", 7)
+    monkeypatch.setattr(published, "CHUNK", 7)
 
     def repeat(folder):
         path = folder / "mheight_test.jsonl"
@@ -453,12 +364,6 @@ def test_more_rows_than_the_task_can_have_are_not_read(planted, monkeypatch):
     rows = acd.TASKS["mheight"].estimate(7, "published").rows
     with pytest.raises(StorageError, match=f"has more than {2 * rows:,} rows, twice those of mheight n=7"):
         planted("mheight", edit=repeat)
-
-
-def test_small_chunks_give_the_same(planted, monkeypatch):
-    whole = planted("kl")
-    monkeypatch.setattr(reading, "CHUNK", 7)
-    np.testing.assert_array_equal(planted("kl").X_train, whole.X_train)
 
 
 def test_it_is_a_data_set_like_any_other(planted, tmp_path):
@@ -472,30 +377,6 @@ def test_it_is_a_data_set_like_any_other(planted, tmp_path):
     }
     paths = acd.export(d, tmp_path / "out", format="csv")
     assert json.loads(paths[-1].read_text(encoding="utf-8"))["data"]["source"] == d.provenance["source"]
-
-
-def test_progress(planted):
-    seen = []
-    planted("mheight", progress=lambda *call: seen.append(call))
-    assert (0, 2, "reading mheight_train.jsonl") in seen
-    assert any(what == "permutations" for _, _, what in seen)
-
-
-def test_every_task_can_be_read():
-    assert set(FORMS) == set(LAYOUTS) == set(acd.TASKS)
-
-
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("(0, 2, 1)", [0, 2, 1]),
-        ("[1,2,3,5,4],[1,2,3,5,4],[1,2,3,6,4,5];1", [[1, 2, 3, 5, 4], [1, 2, 3, 5, 4], [1, 2, 3, 6, 4, 5], 1]),
-        ("[3,1,1],[2,2,1],-2", [[3, 1, 1], [2, 2, 1], -2]),
-        ("1,2,3,4", [1, 2, 3, 4]),
-    ],
-)
-def test_lines_as_the_readmes_show_them(line, value):
-    assert nested_lists(line) == value
 
 
 def test_rows_that_are_public_are_read(tmp_path):

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from adelic import acd
 from adelic.acd import quiver
-from adelic.acd.quiver import TYPES
-from adelic.acd.quiver import task as quiver_task
-from adelic.acd.quiver.traits import opposite
+from adelic.acd.quiver import TYPES, opposite
+from adelic.data import Request
 from adelic.errors import ConfigurationError, EncodingError, TaskSizeError, UnknownNameError
 
 
@@ -336,9 +335,9 @@ def test_large_sizes(n, generated):
 @pytest.mark.parametrize("n", range(1, 17))
 def test_formulas_of_finite_types(n):
     if n <= 10:
-        assert quiver_task._class_size_a(n) == len(quiver.mutation_class(quiver.initial_seed("A", n)).matrices)
+        assert quiver._class_size_a(n) == len(quiver.mutation_class(quiver.initial_seed("A", n)).matrices)
     if 5 <= n <= 10:
-        assert quiver_task._class_size_d(n) == len(quiver.mutation_class(quiver.initial_seed("D", n)).matrices)
+        assert quiver._class_size_d(n) == len(quiver.mutation_class(quiver.initial_seed("D", n)).matrices)
     if n >= quiver.TASK.minimum:
         assert quiver.TASK.check_size(n, "published") == n
         assert quiver.TASK.estimate(n, "published").exact
@@ -355,7 +354,7 @@ def test_workers_do_not_change_the_rows(generated):
     one = generated("quiver", 7)
     seen = []
     two = quiver.TASK.generate(
-        acd.Request(n=7, edition="published", workers=2, progress=lambda *report: seen.append(report))
+        Request(n=7, edition="published", workers=2, progress=lambda *report: seen.append(report))
     )
     assert (one.X == two.X).all()
     assert (one.y == two.y).all()
@@ -365,7 +364,7 @@ def test_workers_do_not_change_the_rows(generated):
 def relabelled_rows(n, seed):
     options = {"labelling": "random"}
     rng = np.random.default_rng(seed)
-    return quiver.TASK.generate(acd.Request(n=n, edition="published", options=options, rng=rng))
+    return quiver.TASK.generate(Request(n=n, edition="published", options=options, rng=rng))
 
 
 @pytest.mark.long
@@ -577,7 +576,7 @@ def test_search_stops_where_memory_ends(monkeypatch):
     class Memory:
         available = 100_000
 
-    monkeypatch.setattr(quiver_task.psutil, "virtual_memory", Memory)
+    monkeypatch.setattr(quiver.psutil, "virtual_memory", Memory)
     with pytest.raises(TaskSizeError, match="matrices: it wants"):
         quiver.mutation_class(quiver.initial_seed("E", 10))
 

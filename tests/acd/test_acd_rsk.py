@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import acd
-from adelic.acd.rsk import task as rsk
+from adelic.acd import rsk
+from adelic.data import Request
 from adelic.data.splits import TEST, split_rows
 from adelic.errors import EncodingError, TaskSizeError
 
@@ -111,7 +112,7 @@ def test_counts(n, generated, published_facts):
 
 @pytest.mark.slow
 def test_counts_of_the_greatest_size(published_facts):
-    check_counts(acd.TASKS["rsk"].generate(acd.Request(n=10, edition="published")), 10, published_facts["rsk"])
+    check_counts(acd.TASKS["rsk"].generate(Request(n=10, edition="published")), 10, published_facts["rsk"])
 
 
 def check_counts(rows, n, facts):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from adelic.acd import schubert
 from adelic.acd.permutations import length, padded, trimmed
+from adelic.acd.schubert import GREATEST_CONSTANTS, NONZERO_COUNTS
 from adelic.acd.schubert import tables as schubert_tables
 from adelic.acd.schubert.constants import transition_order
-from adelic.acd.schubert.task import GREATEST_CONSTANTS, NONZERO_COUNTS
 from adelic.errors import EncodingError
 
 Polynomial = Counter  # exponents -> coefficient

@@ -10,7 +10,6 @@ from adelic import acd
 from adelic.acd import permutations as many_at_once
 from adelic.acd import schubert
 from adelic.acd.permutations import length, padded, trimmed
-from adelic.acd.schubert import task as schubert_task
 from adelic.acd.schubert import zeros as schubert_zeros
 from adelic.acd.schubert.constants import transition_order
 
@@ -243,7 +242,7 @@ def test_cues_of_no_rows():
 def test_cues_do_not_depend_on_the_chunks(generated, monkeypatch):
     X = generated("schubert", 4).X
     whole = {name: cue(X) for name, cue in schubert.TASK.cues.items()}
-    monkeypatch.setattr(schubert_task, "CUE_CHUNK", 100)
+    monkeypatch.setattr(schubert, "CUE_CHUNK", 100)
     for name, cue in schubert.TASK.cues.items():
         assert (cue(X) == whole[name]).all()
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic import acd
-from adelic.acd.weaving import flips as weaving_flips
-from adelic.acd.weaving import task as weaving
+from adelic.acd import weaving
+from adelic.data import Request
 from adelic.errors import AdelicError, EncodingError
 
 
@@ -195,7 +194,7 @@ def test_smallest_sizes():
 def test_levels_of_the_least_arrangement_come_last():
     """Patterns are ordered by their level matrix; where all rows ascend it is 1...10...0 in every row."""
     for n in (3, 4, 5, 6):
-        sequences = weaving_flips.all_patterns(n)
+        sequences = weaving.all_patterns(n)
         assert (np.diff(sequences[-1], axis=1) > 0).all()
         assert len(sequences) == weaving.PATTERN_COUNTS[n - 2]
         assert comb(n, 2) * 2 == sequences[0].size
@@ -363,7 +362,7 @@ def test_the_leak(generated):
 @pytest.mark.slow
 @pytest.mark.parametrize("edition", ["published", "levels"])
 def test_size_8(edition):
-    rows = weaving.TASK.generate(acd.Request(n=8, edition=edition))
+    rows = weaving.TASK.generate(Request(n=8, edition=edition))
     assert len(rows.y) == weaving.TASK.estimate(8, edition).rows == {"published": 2465888, "levels": 26471025}[edition]
     assert np.count_nonzero(rows.y) == 1232944
     if edition == "published":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adelic import acd, data
+from adelic.data import Request
 from adelic.errors import AdelicError, ConfigurationError, TaskSizeError, UnknownNameError
 
 SMALL = [("mheight", 6, "published")] + [
@@ -29,7 +30,7 @@ def test_shapes_dtypes_and_vocabulary(name, n, edition):
     rows = d.provenance["rows"]
     assert [len(y) for _, y in parts] == [rows["train"], rows["validation"], rows["test"]]
     assert rows["all"] == task.estimate(n, edition).rows
-    every = acd.TASKS[name].generate(acd.Request(n=n, edition=edition))
+    every = acd.TASKS[name].generate(Request(n=n, edition=edition))
     assert set(np.unique(every.X)) == set(d.vocabulary)
 
 
@@ -95,7 +96,7 @@ def test_an_orbit_of_quivers_is_a_matrix_and_its_opposite():
     rows = {}
     for labelling in ("canonical", "random"):
         generated = acd.task("quiver").generate(
-            acd.Request(n=6, edition="published", options={"labelling": labelling}, rng=np.random.default_rng(0))
+            Request(n=6, edition="published", options={"labelling": labelling}, rng=np.random.default_rng(0))
         )
         orbits = data.orbits(generated.X, generated.y, acd.task("quiver").symmetries)
         assert np.bincount(orbits).max() == 2

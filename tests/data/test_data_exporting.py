@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 import shlex
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from adelic import acd
 from adelic.data import export, exporting, from_table
 from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
 from adelic.data.splits import SPLITS
-from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.errors import StorageError, UnknownNameError
 
 DATA = {
     "classes": {"name": "weaving", "n": 4},
@@ -284,17 +283,6 @@ def test_large_files_are_written_in_pieces(tmp_path, monkeypatch):
     whole = [path.read_bytes() for path in acd.export(d, tmp_path / "whole", format="csv")[:-1]]
     monkeypatch.setattr(exporting, "CHUNK", 7)
     assert [path.read_bytes() for path in acd.export(d, tmp_path / "pieces", format="csv")[:-1]] == whole
-
-
-@pytest.mark.parametrize("path", ["../x.txt", "/nowhere/x.txt"])
-def test_a_tasks_format_replaces_no_other_and_stays_in_the_folder(tmp_path, monkeypatch, path):
-    d = acd.load("schubert", n=3)
-    own = exporting.Format(lambda d: {path: ("train", d.X_train, d.y_train, str)}, lambda *_: {}, lambda _: "own.json")
-    task = replace(exporting.tasks()["schubert"], formats={"own": own, "csv": own})
-    monkeypatch.setattr(exporting, "tasks", lambda: {"schubert": task})
-    with pytest.raises(ConfigurationError, match=r"the format 'own' of schubert would write .*x\.txt, outside"):
-        export(d, tmp_path / "out", format="own")
-    assert export(d, tmp_path / "out", format="csv")[0] == tmp_path / "out" / "train.csv"
 
 
 def test_bad_input(tmp_path):

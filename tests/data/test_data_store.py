@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adelic import acd
-from adelic.data import store
+from adelic.data import StoreWarning, Task, store
 from adelic.data.protocol import Rows
 from adelic.errors import StorageError
 from adelic.storage.records import parse_sealed
@@ -143,7 +143,7 @@ def test_damage_is_named_and_repaired(folder, damage):
     intact = acd.load("weaving", n=5)
     name, inflict, complaint = DAMAGES[damage]
     inflict(folder / name)
-    with pytest.warns(acd.StoreWarning) as caught:
+    with pytest.warns(StoreWarning) as caught:
         repaired = acd.load("weaving", n=5)
     (warning,) = caught
     message = str(warning.message)
@@ -163,7 +163,7 @@ def test_a_manifest_for_other_bytes_is_noticed(folder):
     (folder / "data.parquet").write_bytes(b"not parquet")
     digest = hashlib.sha256(b"not parquet").hexdigest()
     edit_manifest(folder / "manifest.json", sha256=digest, bytes=len(b"not parquet"))
-    with pytest.warns(acd.StoreWarning, match="not a Parquet file"):
+    with pytest.warns(StoreWarning, match="not a Parquet file"):
         acd.load("weaving", n=5)
 
 
@@ -179,7 +179,7 @@ def test_the_split_is_part_of_what_is_stored(cache):
     assert manifest["orbits"] == orbits.provenance["orbits"] > 0
     for name in names(where / "seed0"):
         (where / "orbits" / "seed0" / name).write_bytes((where / "seed0" / name).read_bytes())
-    with pytest.warns(acd.StoreWarning, match="has split 'published' instead of 'orbits'; it is built anew"):
+    with pytest.warns(StoreWarning, match="has split 'published' instead of 'orbits'; it is built anew"):
         assert same(acd.load("weaving", n=5, split="orbits"), orbits)
 
 
@@ -211,7 +211,7 @@ def test_regression_targets_are_kept(tmp_path):
     """No task here is a regression; the store is ready for one."""
     rows = Rows(np.arange(12, dtype=np.int16).reshape(6, 2), np.arange(18).reshape(6, 3) << 40)
     split = np.array([0, 0, 0, 1, 2, 2], np.int8)
-    task = acd.Task(
+    task = Task(
         **{**vars(acd.TASKS["mheight"]), "class_names": lambda n, edition: None},
     )
     key = store.Key(task, 8, "published", 0)

@@ -241,7 +241,7 @@ def test_published_notices_a_raw_exception(failure, monkeypatch):
     def broken(*_):
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "broken")
 
-    monkeypatch.setattr("adelic.acd.published.loading.read", broken)
+    monkeypatch.setattr("adelic.acd.published._read", broken)
     assert isinstance(failure("published"), UnicodeDecodeError)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from adelic import acd
-from adelic.acd.published.authors_layout import LAYOUTS
+from adelic.acd.authors_layout import LAYOUTS
 
 SIZES = {
     "mheight": 8, "weaving": 6, "lattice": 10, "schubert": 4, "quiver": 11, "grassmannian": 12, "characters": 18,

@@ -13,59 +13,38 @@ True
 >>> acd.mheight.mheight([3, 4, 1, 2])
 0
 
-One folder is one task; `TASKS` has them by name, and nothing else knows their names: to add one, make a folder whose
-`__init__` has a `TASK` (see `adelic.data.Task`). Several tasks share `permutations` and `integers`, which read what
-callers give; `published` reads and writes the files of the data set's authors. What a task, a data set, a split and a
-store are is in `adelic.data`; `load` and what stands beside it here are its functions.
+One folder or file is one task, and `TASKS` has them by name; nothing else knows their names. To add one, make a module
+with a `TASK` (see `adelic.data.Task`), name it below, and put its published counts into `facts`. Several tasks share
+`permutations`, which also reads what callers give; `published` reads the files of the data set's authors, and
+`authors_layout` writes them for their loader. What a task, a data set, a split and a store are is in `adelic.data`;
+`load` and what stands beside it here are its functions.
 
 May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`.
 """
 
-import sys
+from dataclasses import replace
+from importlib.resources import files
+from types import MappingProxyType
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
+from adelic.acd.authors_layout import layout
 from adelic.acd.published import load_published
-from adelic.acd.published.authors_layout import FORMAT
-from adelic.data import (
-    Check,
-    Dataset,
-    Estimate,
-    OrbitCheck,
-    Progress,
-    Request,
-    Rows,
-    StoreWarning,
-    Task,
-    audit,
-    build,
-    export,
-    images,
-    info,
-    load,
-    task,
-    tasks_of,
-    verify,
-    verify_orbits,
-)
-from adelic.storage.files import cache_folder
+from adelic.data import audit, build, export, images, info, load, task, verify, verify_orbits
 
-TASKS = tasks_of(sys.modules[__name__], formats={"acd": FORMAT})
+TASKS = MappingProxyType(
+    {
+        module.TASK.name: replace(
+            module.TASK, formats={"acd": layout}, facts=files(__package__) / "facts" / f"{module.TASK.name}.json"
+        )
+        for module in (characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving)
+    }
+)
 """The nine tasks by their names."""
 
 __all__ = [
     "TASKS",
-    "Check",
-    "Dataset",
-    "Estimate",
-    "OrbitCheck",
-    "Progress",
-    "Request",
-    "Rows",
-    "StoreWarning",
-    "Task",
     "audit",
     "build",
-    "cache_folder",
     "characters",
     "export",
     "grassmannian",

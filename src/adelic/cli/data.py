@@ -243,12 +243,12 @@ def export(
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *what, *where]
         written = shlex.join(["adelic", *command])
-        described = exporting.write(
-            dataset, output, format=file_format, force=force, command=written, progress=progress
+        path, described = exporting.write(
+            dataset, output, file_format, force=force, command=written, progress=progress
         )
     for name, file in described["files"].items():
         click.echo(f"{output / name}: {file['rows']:,} rows")
-    click.echo(output / exporting.description_file(dataset, file_format))
+    click.echo(path)
     for note in ("left_out", "validation", "loader", "int2int_options"):
         if note in described:
             click.echo(f"{note.replace('_', ' ')}: {described[note]}")

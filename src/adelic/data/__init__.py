@@ -26,7 +26,7 @@ from adelic.data.exporting import export
 from adelic.data.guard import Holdout, check_disjoint, overlap, training_rows
 from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.protocol import Estimate, Progress, Request, Rows, Task
-from adelic.data.registry import drawn_task, drawn_tasks, task, tasks, tasks_of
+from adelic.data.registry import drawn_task, drawn_tasks, task, tasks
 from adelic.data.sources import DrawnData, Source, TableData, TaskData, source
 from adelic.data.store import StoreWarning
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
@@ -69,7 +69,6 @@ __all__ = [
     "source",
     "task",
     "tasks",
-    "tasks_of",
     "training_rows",
     "verify",
     "verify_orbits",

@@ -13,8 +13,8 @@ is its index, and `dataset.json` has the names. Of a table with fractions, x has
   index; a target is an integer; several targets are a row. `dataset.json` has the command line options that tell
   Int2Int so. Int2Int judges a model by the first lines of a file, so that the rows are shuffled.
 
-A task may have further ones, see `Format`: those of `adelic.acd` have `acd`, the text files of the authors of the
-Algebraic Combinatorics Dataset (`adelic.acd.published.authors_layout`).
+A task may have further ones, see `Layout`: those of `adelic.acd` have `acd`, the text files of the authors of the
+Algebraic Combinatorics Dataset (`adelic.acd.authors_layout`).
 """
 
 import json
@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
 from adelic.data.registry import tasks
 from adelic.data.store import Hashed, file_sha256, write_parquet
-from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.errors import StorageError, UnknownNameError
 from adelic.numbers.describe import number_text
 from adelic.storage import files
 from adelic.storage.provenance import versions
@@ -41,31 +40,45 @@ DESCRIPTION_FILE = "dataset.json"
 INT2INT_BASE = 1000
 CHUNK = 1 << 14
 
-Writer = Callable[[Any], None]
 LineMaker = Callable[[list[int], Any], str]
 """(tokens, target) -> a line of a text file without its end."""
 
 
 @dataclass(frozen=True)
-class Format:
-    """A format of text files that a task has, in its `formats`, beside those of `ENDINGS`.
+class Content:
+    """What goes into a file: rows of a split, a line each, or as Parquet where there is no `line`."""
+
+    split: str
+    X: Integers
+    y: Integers
+    line: LineMaker | None
+    header: str = ""
+
+    def write(self, file: BinaryIO | Hashed, progress: Progress) -> None:
+        """Write the rows to an open binary file."""
+        if self.line is None:
+            write_parquet(file, {"x": self.X, "y": self.y}, progress)
+            return
+        file.write(self.header.encode())
+        for start in range(0, len(self.X), CHUNK):
+            rows = zip(self.X[start : start + CHUNK].tolist(), self.y[start : start + CHUNK].tolist(), strict=True)
+            file.write("".join([self.line(tokens, target) + "\n" for tokens, target in rows]).encode())
+            progress(min(start + CHUNK, len(self.X)), len(self.X), "writing")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of an export.
 
     Attributes:
-        text_files: data set -> path within the folder -> (split, tokens, targets, maker of lines); raises
-            ConfigurationError for data that it cannot write.
-        about: (data set, how many rows are written) -> what the description says besides.
-        description_file: data set -> the name of the file that describes an export.
+        files: path within the folder -> what it holds.
+        about: what the description says besides.
+        description_file: the name of the file that describes the export.
     """
 
-    text_files: Callable[[Dataset], Mapping[str, tuple[str, Integers, Integers, LineMaker]]]
-    about: Callable[[Dataset, int], Mapping[str, Any]]
-    description_file: Callable[[Dataset], str]
-
-
-def _further(dataset: Dataset) -> Mapping[str, Format]:
-    """Return the formats that the task of a data set has beside those of `ENDINGS`, which none replaces."""
-    task = tasks().get(dataset.provenance["task"])
-    return {} if task is None else {name: task.formats[name] for name in task.formats.keys() - ENDINGS.keys()}
+    files: Mapping[str, Content]
+    about: Mapping[str, Any]
+    description_file: str = DESCRIPTION_FILE
 
 
 def export(
@@ -105,131 +118,104 @@ def export(
     ['train.txt', 'validation.txt', 'test.txt', 'dataset.json'] ['V7', '+', '1', '+', '2']
     """
     folder = Path(folder)
-    description = write(dataset, folder, format=format, force=force, command=command, progress=progress)
-    return [*(folder / name for name in description["files"]), folder / description_file(dataset, format)]
+    described, description = write(dataset, folder, format, force=force, command=command, progress=progress)
+    return [*(folder / name for name in description["files"]), described]
 
 
 def write(
     dataset: Dataset,
     folder: Path,
-    *,
     format: str,  # noqa: A002 - as in export
+    *,
     force: bool,
     command: str | None,
     progress: Progress | None,
-) -> dict[str, Any]:
-    """Write the files of `export` and return the description."""
-    formats = (*ENDINGS, *_further(dataset))
-    if format not in formats:
-        raise UnknownNameError.of("format", format, formats)
-    contents = _contents(dataset, format, progress)
-    described = folder / description_file(dataset, format)
-    paths = {folder / name: content for name, content in contents.items()}
-    outside = [path for path in (*paths, described) if not path.resolve().is_relative_to(folder.resolve())]
-    if outside:  # a task is of any package
-        raise ConfigurationError(
-            f"the format {format!r} of {dataset.provenance['task']} would write {outside[0]}, outside the folder; "
-            "mend or uninstall the task's package"
-        )
-    description = _description(dataset, format, command, contents)
+) -> tuple[Path, dict[str, Any]]:
+    """Write the files of `export`; return the path of the description, and the description."""
+    layout = _layout(dataset, format)
+    of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
+    description: dict[str, Any] = {
+        "format": format,
+        **layout.about,
+        "class_names": None if dataset.class_names is None else list(dataset.class_names),
+        "vocabulary": list(map(number_text, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
+        "data": {key: value for key, value in dataset.provenance.items() if key not in of_the_store},
+        "command": command,
+        "versions": versions("numpy", "pyarrow"),
+    }
+    described = folder / layout.description_file
     if not (force or _describes_the_same(described, description)):
         raise _exists(described)
-    hashes: dict[Path, str] = {}
-    for path, content in paths.items():
+
+    def named(name: str) -> Progress:
+        return lambda done, total, what: progress(done, total, name) if progress else None
+
+    hashes: dict[str, str] = {}
+    for name, content in layout.files.items():
+        path = folder / name
         with files.storage_errors(f"cannot write {path}", files.FOLDER_REMEDY):
             is_there = path.exists() and not files.is_stream(path)
         if is_there:
             wanted = Hashed()
-            content.write(wanted)
+            content.write(wanted, named(name))
             digest = wanted.sha256.hexdigest()
             if file_sha256(path, files.FOLDER_REMEDY) == digest:
-                hashes[path] = digest
+                hashes[name] = digest
             elif not force:
                 raise _exists(path)
-    if len(hashes) < len(paths):
+    if len(hashes) < len(layout.files):
         with files.storage_errors(f"cannot write {described}", files.FOLDER_REMEDY):
             if described.is_file():
                 described.unlink()  # from here on it would describe another content
-    for path, content in paths.items():
-        if path not in hashes:
-            hashes[path] = _write(path, content.write)
+    for name, content in layout.files.items():
+        if name not in hashes:
+            hashes[name] = _written(folder / name, content, named(name))
     description["files"] = {
-        name: {"split": content.split, "rows": content.rows, "sha256": hashes[folder / name]}
-        for name, content in contents.items()
+        name: {"split": content.split, "rows": len(content.y), "sha256": hashes[name]}
+        for name, content in layout.files.items()
     }
     files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
-    return description
+    return described, description
 
 
-@dataclass(frozen=True)
-class _Content:
-    """What goes into a file: rows of a split."""
-
-    split: str
-    rows: int
-    write: Writer
-
-
-def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[str, _Content]:  # noqa: A002
-    """Return path within the folder -> content, for the files of a format."""
-    added = _further(dataset).get(format)
-    if added is not None:
-        return {
-            name: _Content(split, len(y), _text(X, y, line, _named(progress, name)))
-            for name, (split, X, y, line) in added.text_files(dataset).items()
-        }
-    found = {}
-    for split, (X, y) in dataset.parts.items():
-        name = f"{split}.{ENDINGS[format]}"
-        if format == "int2int":
-            order = _shuffled(len(y), dataset.provenance["seed"], split)
-            X, y = X[order], y[order]
-        writer = _writer(dataset.class_names is not None, X, y, format, _named(progress, name))
-        found[name] = _Content(split, len(y), writer)
-    return found
-
-
-def description_file(dataset: Dataset, format: str) -> str:  # noqa: A002
-    """Return the name of the file that describes an export."""
-    added = _further(dataset).get(format)
-    return DESCRIPTION_FILE if added is None else added.description_file(dataset)
-
-
-def _named(progress: Progress | None, file: str) -> Progress:
-    return lambda done, total, what: progress(done, total, file) if progress else None
-
-
-def _shuffled(rows: int, seed: int, split: str) -> NDArray[np.int64]:
-    """Return an order of rows, the same for equal arguments."""
-    return np.random.default_rng([seed, *split.encode()]).permutation(rows)
-
-
-def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Progress) -> Writer:  # noqa: A002
-    """Return a function that writes rows to an open binary file."""
-    if format == "parquet":
-        return lambda file: write_parquet(file, {"x": X, "y": y}, progress)
+def _layout(dataset: Dataset, format: str) -> Layout:  # noqa: A002
+    """Return the files of a format: one of `ENDINGS`, or of the task's own, which replaces none of these."""
+    task = tasks().get(dataset.provenance["task"])
+    further = {} if task is None else task.formats
+    if format not in ENDINGS:
+        if format not in further:
+            raise UnknownNameError.of("format", format, (*ENDINGS, *further))
+        layout: Layout = further[format](dataset)
+        return layout
+    classes, y, width = dataset.class_names, dataset.y_train, dataset.X_train.shape[1]
     several = y.ndim > 1
+    about: dict[str, Any] = {
+        "columns": {
+            "x": f"{width} {'positions in' if dataset.is_coded else 'tokens of'} the vocabulary",
+            "y": "the index of a class in class_names" if classes is not None else "integer targets",
+        }
+    }
+    header, line, parts = "", None, dataset.parts
     if format == "csv":
-        header = ",".join([*column_names("x", X), *column_names("y", y)]) + "\n"
-        line: LineMaker = lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))  # noqa: E731
-        return _text(X, y, line, progress, header)
-    if format == "jsonl":
-        return _text(X, y, lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}', progress)
-    output: Callable[[Any], str] = str if classes else int2int_row if several else int2int_integer
-    return _text(X, y, lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}", progress)
-
-
-def _text(X: Integers, y: Integers, line: LineMaker, progress: Progress, header: str = "") -> Writer:
-    """Return a function that writes a header and a line a row to an open binary file."""
-
-    def write(file: BinaryIO) -> None:
-        file.write(header.encode())
-        for start in range(0, len(X), CHUNK):
-            rows = zip(X[start : start + CHUNK].tolist(), y[start : start + CHUNK].tolist(), strict=True)
-            file.write("".join([line(tokens, target) + "\n" for tokens, target in rows]).encode())
-            progress(min(start + CHUNK, len(X)), len(X), "writing")
-
-    return write
+        header = ",".join([*column_names("x", dataset.X_train), *column_names("y", y)]) + "\n"
+        line = lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))  # noqa: E731
+    elif format == "jsonl":
+        line = lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}'  # noqa: E731
+    elif format == "int2int":
+        kind = f"range({len(classes)})" if classes is not None else f"int[{y.shape[1]}]" if several else "int"
+        output: Callable[[Any], str] = str if classes is not None else int2int_row if several else int2int_integer
+        line = lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}"  # noqa: E731
+        about["int2int_options"] = (
+            f'--operation data --data_types "int[{width}]:{kind}" --base {INT2INT_BASE} '
+            f"--train_data train.txt --eval_data validation.txt --eval_size {len(dataset.y_validation)}"
+        )
+        about["order"] = "shuffled"
+        for split, (X, targets) in parts.items():
+            order = np.random.default_rng([dataset.provenance["seed"], *split.encode()]).permutation(len(X))
+            parts[split] = X[order], targets[order]
+    return Layout(
+        {f"{split}.{ENDINGS[format]}": Content(split, *rows, line, header) for split, rows in parts.items()}, about
+    )
 
 
 def int2int_integer(value: int) -> str:
@@ -260,46 +246,6 @@ def int2int_row(values: Iterable[int]) -> str:
 _SMALL = {value: int2int_integer(value) for value in range(-128, 128)}  # nearly all tokens: ten times as fast
 
 
-def _int2int_options(dataset: Dataset) -> str:
-    y = dataset.y_train
-    if dataset.class_names is not None:
-        output = f"range({len(dataset.class_names)})"
-    else:
-        output = "int" if y.ndim == 1 else f"int[{y.shape[1]}]"
-    return (
-        f'--operation data --data_types "int[{dataset.X_train.shape[1]}]:{output}" --base {INT2INT_BASE} '
-        f"--train_data train.txt --eval_data validation.txt --eval_size {len(dataset.y_validation)}"
-    )
-
-
-def _description(
-    dataset: Dataset,
-    format: str,  # noqa: A002
-    command: str | None,
-    contents: Mapping[str, _Content],
-) -> dict[str, Any]:
-    of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
-    provenance = {key: value for key, value in dataset.provenance.items() if key not in of_the_store}
-    about: dict[str, Any] = {"format": format}
-    added = _further(dataset).get(format)
-    if added is not None:
-        about |= added.about(dataset, sum(content.rows for content in contents.values()))
-    else:
-        about["columns"] = {
-            "x": f"{dataset.X_train.shape[1]} {'positions in' if dataset.is_coded else 'tokens of'} the vocabulary",
-            "y": "the index of a class in class_names" if dataset.class_names is not None else "integer targets",
-        }
-    about |= {
-        "class_names": None if dataset.class_names is None else list(dataset.class_names),
-        "vocabulary": list(map(number_text, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
-        "data": provenance,
-    }
-    if format == "int2int":
-        about["int2int_options"] = _int2int_options(dataset)
-        about["order"] = "shuffled"
-    return about | {"command": command, "versions": versions("numpy", "pyarrow")}
-
-
 def _describes_the_same(path: Path, description: Mapping[str, Any]) -> bool:
     """Return whether the file is missing, or describes an export of the same data in the same format."""
     content = None if files.is_stream(path) else files.read_bytes(path)
@@ -321,14 +267,13 @@ def _exists(path: Path) -> StorageError:
     )
 
 
-def _write(path: Path, writer: Writer) -> str:
-    """Write a file and return its SHA-256."""
-    hashes = []
+def _written(path: Path, content: Content, progress: Progress) -> str:
+    """Write a file; return its SHA-256."""
+    hashed = Hashed()
 
     def to_file(file: BinaryIO) -> None:
-        hashed = Hashed(file)
-        writer(hashed)
-        hashes.append(hashed.sha256.hexdigest())
+        hashed.file = file
+        content.write(hashed, progress)
 
     files.atomic_write(path, to_file)
-    return hashes[0]
+    return hashed.sha256.hexdigest()

@@ -166,7 +166,7 @@ class Task:
         cues: name -> what is trivially read off a row, for the audit.
         views: name -> another way to write rows for a network.
         tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
-        formats: name -> a `adelic.data.exporting.Format`, in which its rows can be exported, too.
+        formats: name -> a function from a data set to its `adelic.data.exporting.Layout` in a format of text files.
         facts: the JSON file of its published counts, see `adelic.data.catalogue.facts`; None if there are none.
 
     >>> from adelic.acd import mheight
@@ -195,7 +195,7 @@ class Task:
     cues: Mapping[str, Cue] = field(default_factory=dict)
     views: Mapping[str, View] = field(default_factory=dict)
     tally: Callable[[Rows], Mapping[str, int]] | None = None
-    formats: Mapping[str, Any] = field(default_factory=dict)
+    formats: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     facts: Traversable | None = None
 
     def check_edition(self, edition: str) -> str:

@@ -8,36 +8,17 @@ pyproject.toml:
 
     [project.entry-points."adelic.drawn_tasks"]
     number_theory = "adelic.number_theory:TASKS"
-
-and `tasks_of` makes a mapping of the modules of a package, each of which has a `TASK`.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from adelic.data.drawn import SampledTask
 from adelic.data.protocol import Task
 from adelic.errors import ConfigurationError, UnknownNameError
-
-
-def tasks_of(package: ModuleType, **fields: Any) -> Mapping[str, Task]:
-    """Return the tasks of a package's modules and subpackages, those that have a `TASK`, by name; some fields for all.
-
-    >>> from adelic import acd
-    >>> list(tasks_of(acd))[:3]
-    ['characters', 'grassmannian', 'kl']
-    """
-    modules = (
-        importlib.import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
-    )
-    tasks = [module.TASK for module in modules if isinstance(getattr(module, "TASK", None), Task)]
-    return MappingProxyType({task.name: replace(task, **fields) for task in tasks})
 
 
 def tasks() -> Mapping[str, Task]:

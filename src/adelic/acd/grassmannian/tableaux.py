@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.integers import read_array
+from adelic.acd.permutations import read_array
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown, whole_number

@@ -31,6 +31,433 @@ One part of the answer can be read off without any insertion: w(i) > w(i+1) exac
 than i does (i is a descent of Q). That is n - 1 of the targets.
 """
 
-from adelic.acd.rsk.task import TASK, bracketed, inverse_rsk, inversion_vector, permutations_of, rsk, tableaux, tokens
+from collections.abc import Iterable
+from itertools import combinations, pairwise
+from math import comb, factorial, isqrt
 
-__all__ = ["TASK", "bracketed", "inverse_rsk", "inversion_vector", "permutations_of", "rsk", "tableaux", "tokens"]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from adelic.acd.permutations import inverses, read_array, read_permutation, read_sequence, symmetric_group
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
+from adelic.data.splits import published_test
+from adelic.errors import EncodingError
+from adelic.storage.checks import shown
+
+Tableau = list[list[int]]
+
+OPENING = 0
+
+# Measured at the peak of a build, with the Parquet file, written by groups of rows, and the arrays that are handed out.
+PEAK_BYTES_PER_ROW = 40
+PEAK_BYTES_PER_TOKEN = 3
+PEAK_BYTES_PER_WRITTEN_ROW = 400
+
+
+def rsk(permutation: Iterable[int]) -> tuple[Tableau, Tableau]:
+    """Return the insertion tableau P and the recording tableau Q of a permutation of 1..n, as lists of rows.
+
+    Raises:
+        EncodingError: `permutation` is not a permutation of 1..n.
+
+    >>> rsk([3, 1, 2])
+    ([[1, 2], [3]], [[1, 3], [2]])
+    """
+    P: Tableau = []
+    Q: Tableau = []
+    for step, value in enumerate(read_permutation(permutation), start=1):
+        for row, recorded in zip(P, Q, strict=True):
+            place = next((column for column, entry in enumerate(row) if entry > value), None)
+            if place is None:
+                row.append(value)
+                recorded.append(step)
+                break
+            row[place], value = value, row[place]
+        else:
+            P.append([value])
+            Q.append([step])
+    return P, Q
+
+
+def inverse_rsk(P: Iterable[Iterable[int]], Q: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    """Return the permutation of which P is the insertion tableau and Q the recording tableau.
+
+    Args:
+        P: a standard Young tableau, row by row.
+        Q: one of the same shape.
+
+    Raises:
+        EncodingError: P or Q is not a standard Young tableau, or they have different shapes.
+
+    >>> inverse_rsk([[1, 2], [3]], [[1, 3], [2]])
+    (3, 1, 2)
+    """
+    rows, steps = _read_tableau(P), _read_tableau(Q)
+    if [len(row) for row in rows] != [len(row) for row in steps]:
+        raise EncodingError(
+            f"the tableaux must have the same shape, not {shown([len(row) for row in rows])} and "
+            f"{shown([len(row) for row in steps])}"
+        )
+    word = []
+    for step in range(sum(map(len, steps)), 0, -1):
+        last = next(index for index, row in enumerate(steps) if row and row[-1] == step)
+        steps[last].pop()
+        value = rows[last].pop()
+        for row in reversed(rows[:last]):  # the greatest smaller entry bumped this one
+            place = max(column for column, entry in enumerate(row) if entry < value)
+            row[place], value = value, row[place]
+        word.append(value)
+    return tuple(reversed(word))
+
+
+def inversion_vector(permutation: Iterable[int]) -> tuple[int, ...]:
+    """Return for the pairs i < j, in lexicographic order, 1 where w(i) > w(j), else 0.
+
+    Raises:
+        EncodingError: `permutation` is not a permutation of 1..n.
+
+    >>> inversion_vector([3, 1, 2])
+    (1, 1, 0)
+    """
+    return tuple(int(one > other) for one, other in combinations(read_permutation(permutation), 2))
+
+
+def permutations_of(inversions: ArrayLike) -> NDArray[np.int8]:
+    """Return the permutations of 1..n that have these inversion vectors.
+
+    Args:
+        inversions: zeros and ones, shape (*, n(n-1)/2).
+
+    Returns:
+        int8, shape (*, n).
+
+    Raises:
+        EncodingError: the shape is another, or there is a row that is the inversion vector of no permutation.
+
+    >>> permutations_of([[1, 1, 0], [0, 0, 0]])
+    array([[3, 1, 2],
+           [1, 2, 3]], dtype=int8)
+    """
+    bits, n = _read_inversions(inversions)
+    rows = bits.reshape(-1, bits.shape[-1])
+    words = _words(rows, n)
+    wrong = np.flatnonzero((_inversion_bits(words) != rows).any(axis=1))
+    if len(wrong):
+        bad = rows[wrong[0]].tolist()
+        raise EncodingError(f"row {wrong[0]} is the inversion vector of no permutation: {shown(bad)}")
+    return words.reshape(*bits.shape[:-1], n)
+
+
+def tokens(permutation: Iterable[int]) -> tuple[int, ...]:
+    """Return the 6n + 6 tokens of the tableaux P and Q of a permutation of 1..n.
+
+    Raises:
+        EncodingError: `permutation` is not a permutation of 1..n.
+
+    >>> tokens([3, 1, 2])
+    (0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5)
+    """
+    return bracketed(*rsk(permutation))
+
+
+def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
+    """Return the 6n + 6 tokens of two tableaux, without a check of what they are.
+
+    >>> bracketed([[1, 2]], [[1, 2]])
+    (0, 0, 0, 1, 2, 3, 3, 0, 0, 1, 2, 3, 3, 3, 4, 4, 4, 4)
+    """
+    n = sum(map(len, P))
+    row: list[int] = [OPENING]
+    for tableau in (P, Q):
+        row.append(OPENING)
+        for entries in tableau:
+            row += [OPENING, *entries, n + 1]
+        row.append(n + 1)
+    row.append(n + 1)
+    return (*row, *[n + 2] * (6 * n + 6 - len(row)))
+
+
+def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
+    """Return the tableaux P and Q that a row of tokens stands for.
+
+    Raises:
+        EncodingError: there are not 6n + 6 tokens, or they are not those of two standard Young tableaux of one shape.
+
+    >>> tableaux([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5])
+    ([[1, 2], [3]], [[1, 3], [2]])
+    """
+    numbers = read_sequence(row, "a row of tokens")
+    n = len(numbers) // 6 - 1
+    if n < 0 or len(numbers) != 6 * n + 6:
+        raise EncodingError(f"a row has 6n + 6 tokens, not {len(numbers)}")
+    found: list[Tableau] = []
+    depth = 0
+    for token in numbers:
+        if token == OPENING:
+            depth += 1
+            if depth == 2:
+                found.append([])
+            elif depth == 3:
+                found[-1].append([])
+        elif token == n + 1:
+            depth -= 1
+        elif depth == 3:
+            found[-1][-1].append(token)
+    if len(found) == 2:
+        P, Q = found
+        if tokens(inverse_rsk(P, Q)) == numbers:  # what is not well formed does not come out again
+            return P, Q
+    raise EncodingError(f"these tokens are not two bracketed tableaux: {shown(numbers)}")
+
+
+def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the inverse permutations: P and Q exchanged.
+
+    Shapes are (rows, 6n+6) and (rows, n(n-1)/2); others, or a y that belongs to no permutation, are an EncodingError.
+
+    >>> X, y = encoded([[3, 1, 2]])
+    >>> permutations_of(inverse(X, y)[1]).tolist(), tableaux(inverse(X, y)[0][0])
+    ([[2, 3, 1]], ([[1, 3], [2]], [[1, 2], [3]]))
+    """
+    words = _permutations(X, y)
+    n = words.shape[1]
+    exchanged = X.copy()
+    tableau_rows = number_of_rows(X)
+    # Where P and Q stand depends on the number of rows alone: n entries, and brackets around each row and tableau.
+    for rows in range(1, n + 1):
+        chosen = np.flatnonzero(tableau_rows == rows)
+        width = n + 2 * rows + 2
+        P, Q = slice(1, 1 + width), slice(1 + width, 1 + 2 * width)
+        exchanged[chosen, P], exchanged[chosen, Q] = X[chosen, Q], X[chosen, P]
+    return exchanged, _inversion_bits(inverses(words)).astype(y.dtype)
+
+
+def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the reversed permutations w(n), ..., w(1): P is transposed.
+
+    Arguments and errors are those of `inverse`.
+
+    >>> X, y = encoded([[3, 1, 2]])
+    >>> permutations_of(reversal(X, y)[1]).tolist(), tableaux(reversal(X, y)[0][0])
+    ([[2, 1, 3]], ([[1, 3], [2]], [[1, 3], [2]]))
+    """
+    reversed_tokens, bits = _encoded(np.ascontiguousarray(_permutations(X, y)[:, ::-1]))
+    return reversed_tokens.astype(X.dtype), bits.astype(y.dtype)
+
+
+def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return tokens and inversion vectors of many permutations of 1..n at once.
+
+    From whole numbers (rows, n), 1 <= n <= 100, to int8 (rows, 6n+6) and int8 (rows, n(n-1)/2). An EncodingError says
+    that the shape is another, or that a row is not a permutation.
+
+    >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
+    >>> X.shape, y.tolist()
+    ((2, 24), [[1, 1, 0], [0, 0, 0]])
+    """
+    words = read_array(permutations, "an array of permutations")
+    if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
+        raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
+    wrong = np.flatnonzero((np.sort(words, axis=1) != np.arange(1, words.shape[1] + 1)).any(axis=1))
+    if len(wrong):
+        bad = words[wrong[0]].tolist()
+        raise EncodingError(f"row {wrong[0]} is not a permutation of 1..{len(bad)}: {shown(bad)}")
+    return _encoded(words.astype(np.int8))
+
+
+def number_of_rows(X: Integers) -> Integers:
+    """Return for each row of tokens how many rows its tableaux have: the longest decreasing subsequence (Schensted).
+
+    >>> number_of_rows(encoded([[3, 1, 2], [3, 2, 1]])[0]).tolist()
+    [2, 3]
+    """
+    rows: Integers = (np.count_nonzero(X == OPENING, axis=1) - 3) // 2
+    return rows
+
+
+def descents_of_recording_tableau(X: Integers) -> Integers:
+    """Return for each row of tokens the descents of Q as a binary number: bit i - 1 says whether w(i) > w(i+1).
+
+    >>> descents_of_recording_tableau(encoded([[3, 1, 2], [1, 3, 2]])[0]).tolist()
+    [1, 2]
+    """
+    n = X.shape[1] // 6 - 1
+    every = np.arange(len(X))
+    opened = np.zeros(len(X), np.int16)
+    row_of = np.zeros((len(X), n + 3), np.int16)  # of each token: where it stands in P at first, and then in Q
+    for column in X.T:
+        opened += column == OPENING
+        row_of[every, column] = opened
+    found = np.zeros(len(X), np.int64)
+    for i in range(1, n):
+        found |= (row_of[:, i] < row_of[:, i + 1]).astype(np.int64) << (i - 1)
+    return found
+
+
+def _encoded(words: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    from adelic.acd.rsk import kernels
+
+    X, y = _empty_rows(*words.shape)
+    kernels.encode_all(words, X, y)
+    return X, y
+
+
+def _empty_rows(rows: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    return np.empty((rows, 6 * n + 6), np.int8), np.empty((rows, comb(n, 2)), np.int8)
+
+
+def _words(inversions: Integers, n: int) -> NDArray[np.int8]:
+    """Return the permutations with these inversion vectors: w(i) is 1 and the number of j with w(j) < w(i)."""
+    words = np.ones((len(inversions), n), np.int8)
+    for (i, j), bit in zip(combinations(range(n), 2), inversions.T, strict=True):
+        words[:, i] += bit == 1
+        words[:, j] += bit == 0
+    return words
+
+
+def _inversion_bits(words: Integers) -> NDArray[np.int8]:
+    n = words.shape[1]
+    bits = np.empty((len(words), comb(n, 2)), np.int8)
+    for place, (i, j) in enumerate(combinations(range(n), 2)):
+        bits[:, place] = words[:, i] > words[:, j]
+    return bits
+
+
+def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
+    """Return inversion vectors and the n of their permutations."""
+    bits = read_array(inversions, "an array of inversion vectors")
+    length = bits.shape[-1] if bits.ndim else -1
+    n = (1 + isqrt(1 + 8 * length)) // 2 if length > 0 else 0
+    if not 2 <= n <= 100 or comb(n, 2) != length:
+        raise EncodingError(f"the last axis must have length n(n-1)/2 with 2 <= n <= 100, not shape {bits.shape}")
+    return bits, n
+
+
+def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
+    """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
+    words = permutations_of(y)
+    if words.ndim != 2 or read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
+        raise EncodingError(
+            f"tokens and targets must have shapes (rows, 6n+6) and (rows, n(n-1)/2), not {X.shape} and {y.shape}"
+        )
+    return words
+
+
+def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
+    """Return a standard Young tableau as a new list of rows; EncodingError if it is not one."""
+    if isinstance(tableau, str | bytes) or not isinstance(tableau, Iterable):
+        raise EncodingError(f"a tableau is a sequence of rows, not {shown(tableau)}")
+    rows = [list(read_sequence(row, "a row of a tableau")) for row in tableau]
+    entries = sorted(entry for row in rows for entry in row)
+    standard = (
+        all(rows)
+        and entries == list(range(1, len(entries) + 1))
+        and all(left < right for row in rows for left, right in pairwise(row))
+        and all(
+            len(upper) >= len(lower) and all(above < below for above, below in zip(upper, lower, strict=False))
+            for upper, lower in pairwise(rows)
+        )
+    )
+    if not standard:
+        raise EncodingError(
+            f"{shown(rows)} is not a standard Young tableau: rows no longer than the one above, entries 1..n, once "
+            "each, ascending along rows and down columns"
+        )
+    return rows
+
+
+def _generate(request: Request) -> Rows:
+    from adelic.acd.rsk import kernels
+
+    n = request.n
+    X, y = _empty_rows(factorial(n), n)
+    words = symmetric_group(n) + np.int8(1)
+    part = factorial(n - 1)  # the permutations with the same first entry
+    for first in range(n):
+        rows = slice(first * part, (first + 1) * part)
+        kernels.encode_all(words[rows], X[rows], y[rows])
+        request.report(first + 1, n, "permutations")
+    return Rows(X, y, test=published_test(len(X)))
+
+
+def cells(X: Integers) -> Integers:
+    """Return in which row and column of P, and of Q, each of 1..n stands, from 0 on.
+
+    From rows (rows, 6n + 6) to int8 (rows, 4n): the rows of 1, ..., n in P, their columns there, the rows in Q, the
+    columns in Q.
+
+    >>> cells(np.array([tokens([3, 1, 2])])).tolist()  # P has the rows 1, 2 and 3, Q has 1, 3 and 2
+    [[0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]]
+    """
+    length = X.shape[1]
+    n = length // 6 - 1
+    closing = n + 1
+    depth = np.cumsum((X == OPENING).astype(np.int8) - np.equal(X, closing), axis=1, dtype=np.int8)
+    opens_row = (X == OPENING) & (depth == 3)  # in a tableau, in the pair of both
+    row = np.cumsum(opens_row, axis=1, dtype=np.int8)
+    n_rows = row[:, -1] // 2  # P and Q have one shape
+    at = np.arange(length, dtype=np.int16)
+    column = at - np.maximum.accumulate(np.where(opens_row, at, np.int16(0)), axis=1)
+    every = np.arange(len(X))
+    found = np.empty((len(X), 4, n), np.int8)
+    for entry in range(1, n + 1):
+        is_here = np.equal(X, entry)
+        in_P, in_Q = is_here.argmax(axis=1), length - 1 - is_here[:, ::-1].argmax(axis=1)
+        found[:, 0, entry - 1] = row[every, in_P] - 1
+        found[:, 1, entry - 1] = column[every, in_P] - 1
+        found[:, 2, entry - 1] = row[every, in_Q] - n_rows - 1
+        found[:, 3, entry - 1] = column[every, in_Q] - 1
+    return found.reshape(len(X), 4 * n)
+
+
+def _tally(rows: Rows) -> dict[str, int]:
+    assert rows.test is not None
+    test = int(np.count_nonzero(rows.test))
+    n = rows.X.shape[1] // 6 - 1
+    return {
+        "train": len(rows.test) - test,
+        "test": test,
+        "tokens in the longest row": int(np.count_nonzero(np.less(rows.X, n + 2), axis=1).max()),
+        "target bits": rows.y.shape[1],
+    }
+
+
+def _estimate(n: int, edition: str) -> Estimate:
+    """Return n! rows; from n = 25 on those of n = 25, as a lower bound."""
+    size = min(n, 25)
+    rows = factorial(size)
+    row_bytes = PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * (6 * size + 6 + comb(size, 2))
+    return Estimate(rows, rows * row_bytes + min(rows, 1 << 20) * PEAK_BYTES_PER_WRITTEN_ROW, exact=size == n)
+
+
+TASK = Task(
+    name="rsk",
+    title="the permutation that two standard Young tableaux belong to",
+    version=1,
+    sizes=(8, 9, 10),
+    minimum=2,
+    maximum=20,  # 20! < 2^63, the most that an array could count
+    editions={"published": "all permutations of 1..n, as their tableaux P and Q and as their inversion vectors"},
+    notes={
+        "published": (
+            "Rows, tokens, targets and train/test split follow the released generator (seed 32) and the released "
+            "loader, which do not publish row counts.",
+            "Settled here: a tenth of the training rows, drawn at random, is for validation.",
+        )
+    },
+    class_names=lambda n, edition: None,
+    vocabulary=lambda n, edition: tuple(range(n + 3)),
+    length=lambda n, edition: 6 * n + 6,
+    estimate=_estimate,
+    generate=_generate,
+    symmetries={"inverse": inverse, "reversal": reversal},
+    views={
+        "cells": View(
+            "in which row and column of P, and of Q, each number stands",
+            cells,
+            lambda n: tuple(range(n)),
+        )
+    },
+    cues={"number of rows": number_of_rows, "descents of Q": descents_of_recording_tableau},
+    tally=_tally,
+)

@@ -1,20 +1,188 @@
-"""The data set: its rows, its symmetries, what is trivially read off a row."""
+"""Characters of the symmetric groups: the values χ^λ_μ of the irreducible characters on the conjugacy classes.
 
-from collections.abc import Iterable, Mapping
+Partitions λ of n name the irreducible characters of S_n, partitions μ of n the classes, by cycle type. All values are
+whole numbers. The Murnaghan-Nakayama rule computes them: for any part k of μ, with μ' the other parts,
+
+    χ^λ_μ = Σ (-1)^height · χ^λ'_μ'   over the λ' that are λ without a rim hook of k cells,
+
+where a rim hook is a connected piece of the border of the Young diagram that has no 2 × 2 square, and its height is
+the number of its rows less 1. Sources: Sagan, "The Symmetric Group" (2001), section 4.10; James and Kerber, "The
+Representation Theory of the Symmetric Group" (1981), section 2.7, for rim hooks by beta-numbers.
+
+The data set: all pairs of partitions of n, λ and then μ, each padded with zeros to n entries, so 2n tokens 0..n. The
+rows are ordered by λ and then by μ, both in reverse lexicographic order: (n), (n-1, 1), ..., (1, ..., 1). The target is
+χ^λ_μ as int64, a regression.
+
+Editions:
+
+- `published`: all pairs: 148,225, 393,129 and 1,004,004 for n = 18, 20, 22. The README has this size for n = 18.
+- `central`: those with |χ^λ_μ| <= c, c the least number for which they are at least 95 % of all. The older published
+  loader drops all others, with c = 294, 573, 1144 written out, and the sizes in the README for n = 20 and 22 are those
+  of what remains (373,480 and 953,835), beside the extremes of all pairs.
+
+Symmetry: χ^λ'_μ = sgn(μ) χ^λ_μ for the conjugate λ' of λ, so rows with an odd μ change the sign of their target. Self-
+conjugate λ are mapped to themselves, and vanish on odd μ.
+
+Whole tables at once. Let k be the first, and so the greatest, part of μ, and μ' the rest of it. The rule says that
+χ^λ_μ is the sum of ±χ^λ'_μ' over the λ' that are λ without a rim hook of length k. For all λ and all such μ at once
+this is a sparse matrix of signs times a block of the table of S_(n-k). In reverse lexicographic order the μ with first
+part k are consecutive, and so are the μ' whose parts are at most k: these are the last ones. To remove the greatest
+part first keeps the tables of smaller groups narrow: of the table of S_m only the μ with parts of at most n - m are
+ever used.
+
+The entries are exact in int64 for n <= 33. The squares of the dimensions f^λ sum to n!, and |χ^λ_μ| <= f^λ, so that an
+entry is at most √(33!) < 2**62. Partial sums are not greater: f^λ counts standard tableaux, and those whose entries up
+to n - k fill some λ' are at least f^λ'.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.characters import tables
-from adelic.acd.characters.shapes import Partition, partitions, read_partition, without_rim_hooks
+from adelic.acd.permutations import read_sequence
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
-from adelic.errors import EncodingError
-from adelic.storage.checks import shown
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View
+from adelic.errors import EncodingError, needs_extra
+from adelic.storage.checks import shown, whole_number
 
-MAXIMUM = 33  # adelic.acd.characters.tables proves that int64 holds all values up to here
+Partition = tuple[int, ...]
+
+
+def partitions(n: int) -> list[Partition]:
+    """Return all partitions of n, in reverse lexicographic order.
+
+    Raises:
+        EncodingError: n is not a whole number from 0 on.
+
+    >>> partitions(4)
+    [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
+    """
+    size = whole_number(n)
+    if size is None or size < 0:
+        raise EncodingError(f"only whole numbers from 0 on have partitions, not {shown(n)}")
+    return list(_partitions(size, size))
+
+
+def conjugate(lam: Iterable[int]) -> Partition:
+    """Return the conjugate partition: its parts are the columns of the Young diagram.
+
+    Raises:
+        EncodingError: `lam` is not a partition.
+
+    >>> conjugate([3, 1, 1]), conjugate([4, 2])
+    ((3, 1, 1), (2, 2, 1, 1))
+    """
+    shape = read_partition(lam)
+    return tuple(sum(part > column for part in shape) for column in range(max(shape, default=0)))
+
+
+def without_rim_hooks(shape: Partition, k: int) -> Iterator[tuple[Partition, int]]:
+    """Yield (λ', sign) for each λ' that is λ without a rim hook of k cells; the sign is (-1)^height.
+
+    The beta-numbers of λ are λ_i + m - i for i = 1..m, with m the number of parts: different numbers that fall. To
+    remove a rim hook of k cells is to make one of them less by k, where the result is not negative and not there yet;
+    the height of the rim hook is how many others it passes.
+
+    >>> list(without_rim_hooks((3, 2, 1), 3))
+    [((1, 1, 1), -1), ((3,), -1)]
+    >>> list(without_rim_hooks((2, 2), 4))
+    []
+    """
+    m = len(shape)
+    betas = [part + m - 1 - i for i, part in enumerate(shape)]
+    for i, beta in enumerate(betas):
+        target = beta - k
+        if target < 0 or target in betas:
+            continue
+        place = i + 1
+        while place < m and betas[place] > target:
+            place += 1
+        height = place - 1 - i
+        # The beta-number in place j (from 0) is its part plus m - 1 - j; those that are passed move up by one place.
+        parts = (*shape[:i], *(part - 1 for part in shape[i + 1 : place]), target - (m - place), *shape[place:])
+        yield tuple(part for part in parts if part), (-1) ** height
+
+
+def read_partition(values: Iterable[object]) -> Partition:
+    """Return a partition as a tuple of positive ints, without the zeros at its end.
+
+    Raises:
+        EncodingError: `values` are not whole numbers from 0 on that never rise.
+
+    >>> read_partition([3, 1, 0, 0])
+    (3, 1)
+    >>> read_partition([1, 3])
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: (1, 3) is not a partition: its parts must never rise, nor be below 0
+    """
+    parts = read_sequence(values, "a partition")
+    if min(parts, default=0) < 0 or list(parts) != sorted(parts, reverse=True):
+        raise EncodingError(f"{shown(parts)} is not a partition: its parts must never rise, nor be below 0")
+    return tuple(part for part in parts if part)
+
+
+def _partitions(n: int, greatest: int) -> Iterator[Partition]:
+    if n == 0:
+        yield ()
+    for first in range(min(n, greatest), 0, -1):
+        for rest in _partitions(n - first, first):
+            yield (first, *rest)
+
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Int64 = NDArray[np.int64]
+
+
+def all_characters(n: int, progress: Progress | None = None) -> Int64:
+    """Return χ^λ_μ for all partitions λ (rows) and μ (columns) of n, 1 <= n <= 33, in reverse lexicographic order.
+
+    >>> all_characters(3).tolist()
+    [[1, 1, 1], [-1, 0, 2], [1, -1, 1]]
+    """
+    shapes = [partitions(m) for m in range(n + 1)]
+    tables: list[Int64] = [np.ones((1, 1), np.int64)]  # of the trivial group S_0
+    for m in range(1, n + 1):
+        greatest = n if m == n else min(m, n - m)
+        blocks = []
+        # In this order the blocks are the columns in reverse lexicographic order.
+        for k in range(greatest, 0, -1):
+            smaller = tables[m - k]
+            columns = _count_with_parts_up_to(k, shapes[m - k])
+            blocks.append(_removals(shapes[m], shapes[m - k], k) @ smaller[:, smaller.shape[1] - columns :])
+        tables.append(np.hstack(blocks))
+        if progress:
+            progress(m, n, "character tables")
+    return tables[n]
+
+
+def _removals(shapes: list[Partition], smaller_shapes: list[Partition], k: int) -> "csr_array":
+    """Return the matrix with the sign of the rim hook that is λ without λ', of length k, in row λ and column λ'."""
+    with needs_extra("a character table", "data"):
+        from scipy.sparse import csr_array
+
+    index = {shape: column for column, shape in enumerate(smaller_shapes)}
+    rows, columns, signs = [], [], []
+    for row, shape in enumerate(shapes):
+        for rest, sign in without_rim_hooks(shape, k):
+            rows.append(row)
+            columns.append(index[rest])
+            signs.append(sign)
+    entries = (np.array(signs, np.int64), (np.array(rows, np.intp), np.array(columns, np.intp)))
+    return csr_array(entries, shape=(len(shapes), len(smaller_shapes)))
+
+
+def _count_with_parts_up_to(k: int, shapes: list[Partition]) -> int:
+    """Return how many partitions have no part above k; in reverse lexicographic order these are the last ones."""
+    return len(shapes) - bisect_left(shapes, -k, key=lambda shape: -max(shape, default=0))
+
+
+MAXIMUM = 33  # int64 holds all values up to here, see above
 CENTRAL_PERCENT = 95
 # The row counts of the edition "central", for the published sizes.
 CENTRAL_COUNTS = {18: 140846, 20: 373480, 22: 953835}
@@ -70,7 +238,7 @@ def character_table(n: int) -> NDArray[np.int64]:
            [ 1,  0, -1, -1,  3],
            [-1,  1,  1, -1,  1]])
     """
-    return tables.character_table(TASK.check_size(n, "published"))
+    return all_characters(TASK.check_size(n, "published"))
 
 
 def hooks(X: Integers) -> Integers:
@@ -114,7 +282,7 @@ def _partition_count(n: int) -> int:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    y = tables.character_table(n, request.progress).reshape(-1)
+    y = all_characters(n, request.progress).reshape(-1)
     padded = np.array([shape + (0,) * (n - len(shape)) for shape in partitions(n)], np.int8)
     count = len(padded)
     pairs = np.empty((count, count, 2 * n), np.int8)
@@ -235,5 +403,4 @@ TASK = Task(
         )
     },
     tally=_tally,
-    facts=files(__package__) / "facts.json",
 )

@@ -1,0 +1,181 @@
+"""Text files under the names, and in the form, that the loader of the dataset's authors reads.
+
+The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It knows no validation rows: those of ours
+stand in its train files, behind the rows of train.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from adelic.acd import lattice, quiver
+from adelic.data.dataset import Dataset
+from adelic.data.exporting import Content, Layout, LineMaker
+from adelic.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class AuthorsLayout:
+    """The files of a task.
+
+    Attributes:
+        name: the loader's name of the task, its option `data`.
+        sizes: the sizes that it reads.
+        files: where each file of a split is, with {n}, {steps} (n - 1) and {split} (train or test) to be filled in; its
+            lines, (tokens, target) -> a line without its end; and the class whose rows it has, None for all rows.
+        in_halves: whether the loader reads no labels, but takes the first half of the rows for those of one file and
+            the second half for those of the other, so that both files must have equally many.
+    """
+
+    name: str
+    sizes: tuple[int, ...]
+    files: Sequence[tuple[str, LineMaker, int | None]]
+    in_halves: bool = False
+
+
+def layout(dataset: Dataset) -> Layout:
+    """Return the files of a data set, train before test, and how to load them; the format `acd` of `export`.
+
+    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split. A
+    ConfigurationError says that the loader reads no such data.
+
+    >>> import tempfile
+    >>> from adelic import acd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = layout(acd.load("mheight", n=8, cache=folder)).files
+    >>> [(path, content.split, len(content.X)) for path, content in found.items()]
+    [('mheight_function/mHeight_8_train.txt', 'train', 7313), ('mheight_function/mHeight_8_test.txt', 'test', 1828)]
+    """
+    task, n, parts = dataset.provenance["task"], dataset.provenance["n"], dataset.parts
+    known = LAYOUTS[task]
+    if n not in known.sizes:
+        sizes = ", ".join(map(str, known.sizes))
+        raise ConfigurationError(f"the loader of the dataset's authors reads {known.name} for n = {sizes}, not for {n}")
+    train = tuple(np.concatenate(pair) for pair in zip(parts["train"], parts["validation"], strict=True))
+    files = {}
+    for split, (X, y) in {"train": train, "test": parts["test"]}.items():
+        most = np.bincount(y).min() if known.in_halves else None
+        for path, line, label in known.files:
+            rows = slice(None) if label is None else np.flatnonzero(y == label)[:most]
+            files[path.format(n=n, steps=n - 1, split=split)] = Content(split, X[rows], y[rows], line)
+    about = {"loader": f"get_dataset({known.name!r}, {n}, folder=...) of github.com/pnnl/ML4AlgComb"}
+    if known.in_halves:
+        left_out = dataset.provenance["rows"]["all"] - sum(len(content.y) for content in files.values())
+        about["left_out"] = f"{left_out} rows: the loader takes half of the rows for those of the first file"
+    about["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
+    # No other task and size of the folder has this name.
+    return Layout(files, about, description_file=f"{known.name}_{n}.json")
+
+
+def _schubert(tokens: list[int], target: Any) -> str:
+    n = (len(tokens) + 1) // 4
+    u, v, w = (_listed(part) for part in (tokens[:n], tokens[n : 2 * n], tokens[2 * n :]))
+    return f"([{u}], [{v}], [{w}], {target})"
+
+
+def _characters(tokens: list[int], target: Any) -> str:
+    half = len(tokens) // 2
+    lam, mu = (_listed(part for part in partition if part) for partition in (tokens[:half], tokens[half:]))
+    return f"([{lam}], [{mu}], {target})"
+
+
+def _quiver(tokens: list[int], target: Any) -> str:
+    return ",".join(map(str, tokens))  # the loader takes " -1" for no number
+
+
+def _grassmannian(tokens: list[int], target: Any) -> str:
+    return "[" + ", ".join(f"[{_listed(tokens[start : start + 4])}]" for start in range(0, 12, 4)) + "]"
+
+
+def _kl(tokens: list[int], target: Any) -> str:
+    """Return x, w and the coefficients up to the last one that is not 0, one digit an entry of x and of w."""
+    half = len(tokens) // 2
+    x, w = ("".join(map(str, part)) for part in (tokens[:half], tokens[half:]))
+    coefficients = list(target)
+    while len(coefficients) > 1 and not coefficients[-1]:
+        coefficients.pop()
+    return f"{x}, {w}," + ",".join(map(str, coefficients))
+
+
+def _rsk(tokens: list[int], target: Any) -> str:
+    closing = len(tokens) // 6
+    pieces = ["[", *(f"{entry}, " for entry in range(1, closing)), "], ", ""]
+    return "".join([pieces[token] for token in tokens]).replace(", ]", "]").removesuffix(", ")
+
+
+def _rsk_permutation(tokens: list[int], target: Any) -> str:
+    """Return the permutation of 1..n of which the target is the inversion vector, row after row of its triangle."""
+    n = len(tokens) // 6 - 1
+    bits, rest = iter(target), list(range(1, n + 1))
+    return f"[{_listed(rest.pop(sum(islice(bits, n - 1 - i))) for i in range(n))}]"
+
+
+def _listed(values: Iterable[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+_QUIVER_DEPTHS = {"BD": "_depth9", "BE": "_depth8", "BB": "_depth10", "DE": "_depth9", "E": "_depth9"}
+
+LAYOUTS: Mapping[str, AuthorsLayout] = {
+    "mheight": AuthorsLayout(
+        "mheight",
+        (8, 9, 10, 11, 12),
+        [("mheight_function/mHeight_{n}_{split}.txt", lambda tokens, target: f"({_listed(tokens)});{target}", None)],
+    ),
+    "weaving": AuthorsLayout(
+        "weaving",
+        (6, 7, 8),
+        [
+            ("weaving_patterns/weaving_pattern_{split}_{n}.txt", lambda tokens, _: f"[{_listed(tokens)}]", None),
+            ("weaving_patterns/labels_{split}_{n}.txt", lambda _, target: str(target), None),
+        ],
+    ),
+    "lattice": AuthorsLayout(
+        "lattice_path",
+        (10, 11, 12, 13),
+        [
+            (f"lattice_paths/{name}_covers_{{split}}_{{n}}_{{steps}}.csv", lambda tokens, _: _listed(tokens), label)
+            for label, name in enumerate(lattice.LABELS)
+        ],
+    ),
+    "schubert": AuthorsLayout(
+        "schubert",
+        (3, 4, 5, 6),
+        [("schubert_polynomial_coeff/schubert_structure_coefficients_triples_{n}_{split}.txt", _schubert, None)],
+    ),
+    "quiver": AuthorsLayout(
+        "quiver",
+        (11,),
+        [
+            (f"cluster_algebra_quivers/{name}_11{_QUIVER_DEPTHS.get(name, '')}_bmatrices_{{split}}.csv", _quiver, label)
+            for label, name in enumerate(quiver.TYPES)
+        ],
+    ),
+    "grassmannian": AuthorsLayout(
+        "grassmannian_cluster_algebras",
+        (12,),
+        [
+            (f"grassmannian_cluster_algebras/3_4_12_{name}_{{split}}.txt", _grassmannian, label)
+            for label, name in ((1, "valid"), (0, "invalid"))
+        ],
+        in_halves=True,
+    ),
+    "characters": AuthorsLayout(
+        "symmetric_group_char",
+        (18, 20, 22),
+        [("symmetric_group_char/sym_grp_char_{n}_{split}.txt", _characters, None)],
+    ),
+    "kl": AuthorsLayout("kl_polynomial", (4, 5, 6, 7), [("kl-polynomials/kl_polynomials_{n}_{split}.txt", _kl, None)]),
+    "rsk": AuthorsLayout(
+        "rsk",
+        (8, 9, 10),
+        [
+            ("robinson-schensted/output_tableau_pairs_{n}_{split}.txt", _rsk, None),
+            ("robinson-schensted/input_permutations_{n}_{split}.txt", _rsk_permutation, None),
+        ],
+    ),
+}
+"""The tasks, as the loader names them."""
