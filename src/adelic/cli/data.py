@@ -243,9 +243,7 @@ def export(
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *what, *where]
         written = shlex.join(["adelic", *command])
-        path, described = exporting.write(
-            dataset, output, file_format, force=force, command=written, progress=progress
-        )
+        path, described = exporting.write(dataset, output, file_format, force=force, command=written, progress=progress)
     for name, file in described["files"].items():
         click.echo(f"{output / name}: {file['rows']:,} rows")
     click.echo(path)
