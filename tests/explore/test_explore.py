@@ -24,7 +24,7 @@ from adelic.errors import (
 )
 from adelic.explore import MAX_PRIMES, render_page, write_page
 from adelic.numbers.decoding.reconstruction import rational_candidates
-from adelic.numbers.expansion import parse_expansion
+from adelic.numbers.describe import parse_expansion
 from adelic.numbers.hensel import window_digits
 from adelic.numbers.primes import valuation
 

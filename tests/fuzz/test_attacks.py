@@ -19,10 +19,10 @@ from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
 from adelic.integrations.transformers import patching
 from adelic.nn import placewise
+from adelic.numbers import finite
 from adelic.numbers.columns import lossy as column_loss
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.local import functions
-from adelic.numbers.places import finite
 
 pytest.importorskip("flint")
 if importlib.util.find_spec("cypari") is None:  # its import would replace the handlers of signals

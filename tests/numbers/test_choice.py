@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import adelic
 from adelic import AdeleSpace, choose_space
 from adelic.errors import DecodingError, EncodingError, SpaceError
-from adelic.numbers.choice import CANDIDATES, coordinates
-from adelic.numbers.information import prime_information
+from adelic.numbers.choice import CANDIDATES, coordinates, prime_information
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import read
 

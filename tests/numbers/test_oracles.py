@@ -9,7 +9,7 @@ import pytest
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers.places import threshold
+from adelic.numbers import threshold
 from adelic.numbers.primes import valuation
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "padic.json").read_text())["data"]

@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError, DecodingError, DivisionByZeroError
 from adelic.numbers import rationals
 from adelic.numbers.columns.reading import read_column
 from adelic.numbers.describe import number_text
-from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import objects, residues
 
 torch = pytest.importorskip("torch")
 fmpz = pytest.importorskip("flint").fmpz
@@ -525,3 +525,15 @@ def test_numbers_of_sympy_and_flint():
     for value in (sympy.sqrt(2), sympy.pi, sympy.oo, sympy.nan, sympy.Float(0.5), flint.arb(3), flint.nmod(3, 7)):
         with pytest.raises(EncodingError, match="is not a number"):
             space.encode(value)
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=4), st.lists(st.integers(1, 2**63 - 1), max_size=4))
+def test_residues_are_python_s(numbers, moduli):
+    found = residues([numbers, numbers], moduli)
+    assert found.tolist() == [[[n % m for m in moduli] for n in numbers]] * 2
+    assert found.dtype == np.int64
+
+
+def test_fractions_have_none():
+    with pytest.raises(EncodingError, match=r"^1/2 at position \[0, 1\] is a fraction"):
+        residues([[1, "1/2"], [2, "1/3"]], (3,))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace, AdelicError
 from adelic.errors import ConfigurationError, DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
-from adelic.numbers.places.real import from_numbers
+from adelic.numbers.real import from_numbers
 
 
 def test_defaults():

@@ -16,8 +16,7 @@ from adelic.cli.options import INTEGERS, NAME, in_terms_of_options, refuse_optio
 from adelic.errors import AdelicError, DecodingError, DivisionByZeroError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
-from adelic.numbers.describe import describe, number_text, shortened
-from adelic.numbers.expansion import expansion_text, parse_expansion
+from adelic.numbers.describe import describe, expansion_text, number_text, parse_expansion, shortened
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 _REAL_DIGITS = 17  # which tell every float64 from its neighbours

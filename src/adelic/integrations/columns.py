@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import AdelicError, DecodingError, PrecisionError
-from adelic.numbers import AdeleSpace, rationals
+from adelic.numbers import AdeleSpace, finite, rationals
 from adelic.numbers.columns.reading import read_column
 from adelic.numbers.describe import at_position
 from adelic.numbers.features import (
@@ -27,10 +27,8 @@ from adelic.numbers.features import (
     unit_characters,
     unit_residues,
 )
-from adelic.numbers.places import finite
-from adelic.numbers.places.real import nearest_floats
-from adelic.numbers.places.shape import objects
-from adelic.numbers.rationals import EXACT, Rationals
+from adelic.numbers.rationals import EXACT, Rationals, objects
+from adelic.numbers.real import nearest_floats
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""

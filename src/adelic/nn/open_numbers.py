@@ -13,8 +13,7 @@ from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import read_values, series_of
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.places.shape import is_pair, objects
-from adelic.numbers.rationals import EXACT, Rationals
+from adelic.numbers.rationals import EXACT, Rationals, is_pair, objects
 
 Compute = Callable[[Rationals], torch.Tensor]
 """From numbers (*) to their features, float32 (*, features)."""

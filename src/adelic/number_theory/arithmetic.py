@@ -11,7 +11,7 @@ import numpy as np
 
 from adelic.data.drawn import Answers, Draw, Operands, SampledTask
 from adelic.number_theory.drawing import integers
-from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import objects
 from adelic.storage.options import check_fields, option
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))

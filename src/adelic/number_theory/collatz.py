@@ -7,7 +7,7 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 from dataclasses import dataclass
 
 from adelic.data.drawn import Draw, SampledTask
-from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import objects
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 1000

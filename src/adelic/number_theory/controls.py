@@ -11,7 +11,7 @@ import numpy as np
 from adelic.data.drawn import MOST_CLASSES, Draw, Operands, SampledTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, integers
-from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import objects
 from adelic.storage.options import check_fields, option
 
 _NOISE = 200

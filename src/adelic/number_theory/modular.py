@@ -13,8 +13,8 @@ from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, coprime, integers
 from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.numbers import AdeleSpace, is_prime
-from adelic.numbers.places.shape import objects
 from adelic.numbers.primes import split
+from adelic.numbers.rationals import objects
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 1000

@@ -7,19 +7,20 @@ too. What users touch is listed in `__all__`. Inside:
 - `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` what a caller gives
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits
 - `hensel`: p-adic digits and arithmetic of one number, the readable reference that tests hold everything to
-- `places`: coordinates of many numbers; `kernels`: compiled arithmetic of digits, for them
+- `finite`, `real`: the p-adic and the real coordinates of many numbers; `kernels`: compiled arithmetic, for them
+- `number_array`: what arrays of adeles and of p-adic numbers have in common
 - `local`: numbers at one prime and their functions: roots, exponentials, logarithms, Teichmüller lifts, periods
 - `decoding`: from coordinates to the number, also where some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
-- `choice`, `information`: which primes and how many digits
+- `choice`: which primes and how many digits
 - `features`: the vectors that models are given; `columns`: columns of tables, read and looked at
-- `primes`, `expansion`, `describe`: primes and valuations, expansions as text, texts for messages
+- `primes`: primes and valuations; `describe`: numbers and p-adic expansions as text
+- `threshold`: from how many numbers on the compiled kernels are worth loading
 
-One more operation on arrays starts in `hensel`, for one number; `places.finite` chooses between that and a kernel.
+One more operation on arrays starts in `hensel`, for one number; `finite` chooses between that and a kernel.
 """
 
-from adelic.numbers.algebraic.array import AlgebraicArray
-from adelic.numbers.algebraic.space import AlgebraicSpace
+from adelic.numbers.algebraic.space import AlgebraicArray, AlgebraicSpace
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.choice import SpaceChoice, choose_space
 from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueCode

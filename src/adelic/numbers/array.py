@@ -15,16 +15,16 @@ from adelic.errors import (
     PrecisionError,
     SpaceError,
 )
+from adelic.numbers import finite
 from adelic.numbers.coordinates import check_float32, write_real_row
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.hensel import Residue
 from adelic.numbers.local.array import PadicArray
-from adelic.numbers.places import finite, windows
-from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.places.shape import NumberArray, OperationError, common_shape, read_only
-from adelic.numbers.places.threshold import are_many
+from adelic.numbers.number_array import NumberArray, common_shape, read_only
+from adelic.numbers.real import RealPlace
+from adelic.numbers.threshold import are_many
 from adelic.numbers.window import Window
 
 
@@ -58,8 +58,8 @@ class Space(Protocol):
     def _with_window(self, window: Window) -> "Space":
         """Return the space with another window at the same primes."""
 
-    def _exact(self, values: Any, *, relative: bool) -> tuple[RealPlace, FinitePlaces]:
-        """Return the coordinates of numbers as `windows.exact` does."""
+    def _exact(self, values: Any, *, relative: bool) -> tuple[Any, FinitePlaces]:
+        """Return the coordinates of numbers as `finite.exact` does."""
 
     def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
         """Return other operands as an array."""
@@ -329,7 +329,7 @@ class AdeleArray(NumberArray):
         if window == old:
             return self
         x, real_place = self._finite.reshape((-1,)), self._real
-        places = self._at_places(lambda: windows.moved(x, old, window), real_place)
+        places = self._at_places(lambda: finite.moved(x, old, window), real_place)
         if window != old.union(window) and isinstance(real_place, RealPlace):
             # In a smaller window the number may be outside the decoding bound.
             beyond = real_place.beyond.copy()
@@ -369,8 +369,8 @@ class AdeleArray(NumberArray):
         return a._combine(b, lambda a, b: a * b, finite.multiply)
 
     def _raised(self, k: int) -> "AdeleArray":
-        real_place = windows.repeated(self._real, k, lambda a, b: a * b)
-        places = self._at_places(lambda: windows.power(self._finite.reshape((-1,)), k, self._window), real_place)
+        real_place = finite.repeated(self._real, k, lambda a, b: a * b)
+        places = self._at_places(lambda: finite.power(self._finite.reshape((-1,)), k, self._window), real_place)
         errors = self._errors if k == 1 or self._errors is None else np.full(self.shape, np.nan)
         return type(self)(self.space, real_place, places, errors)
 

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, RangeError
-from adelic.numbers import rationals
+from adelic.numbers import finite, rationals, real
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.places import finite, real
-from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.finite import FinitePlaces
+from adelic.numbers.real import RealPlace
 from adelic.numbers.window import Window
 
 

@@ -2,11 +2,11 @@
 
 The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), rational
 numbers of sympy, python-flint and gmpy2, NumPy and torch arrays, a 2-tuple (numerators, denominators), and lists of all
-of these, nested. Floats follow a policy.
+of these, nested. Floats follow a policy. `residues` takes integers modulo any numbers.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe, shortened
-from adelic.numbers.places.threshold import GCD, are_for_numpy, are_many
 from adelic.numbers.primes import decimal
+from adelic.numbers.threshold import GCD, are_for_numpy, are_many
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -96,10 +96,10 @@ def _reduce(n: npt.NDArray[np.int64], m: npt.NDArray[np.int64]) -> tuple[npt.NDA
     ):
         divisor = np.gcd(n, m) * np.sign(m)
         return n // divisor, m // divisor
-    from adelic.numbers.kernels import divisors
+    from adelic.numbers.kernels import digitwise
 
     common = np.empty(len(n))
-    divisors.gcd(np.abs(n.astype(np.float64)), np.abs(m.astype(np.float64)), common)
+    digitwise.gcd(np.abs(n.astype(np.float64)), np.abs(m.astype(np.float64)), common)
     common = np.copysign(common, m)
     return (n / common).astype(np.int64), (m / common).astype(np.int64)  # exact: all are integers below 2^53
 
@@ -444,3 +444,72 @@ def _collect(pairs: list[tuple[int, int]], shape: tuple[int, ...]) -> Rationals:
         return Rationals(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]), shape)
     n, m = (np.array(part, dtype=object) for part in zip(*pairs, strict=True))
     return Rationals(n, m, shape)
+
+
+def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the residues of integers modulo numbers below 2^63.
+
+    From (*,), whatever `AdeleSpace.encode` takes, to int64 (*, len(moduli)), each from 0 to the modulus less one. A
+    value that is not an integer is an EncodingError.
+
+    >>> residues([-1, 10**30], (2, 7, 10)).tolist()
+    [[1, 6, 9], [0, 1, 0]]
+    """
+    parsed = read(numbers)
+    if not parsed.is_integral:
+        first = int(np.flatnonzero(parsed.denominators != 1)[0])
+        position = at_position(np.unravel_index(first, parsed.shape))
+        raise EncodingError(
+            f"{describe(parsed.fraction(first))}{position} is a fraction, and residues are of integers; the adelic "
+            "embedding holds fractions"
+        )
+    values = parsed.numerators
+    # NumPy raises where a Python integer beyond int64 is divided by one of its own.
+    given = np.array(moduli, dtype=object if values.dtype == object else np.int64)
+    return np.asarray(values[:, None] % given).astype(np.int64).reshape(*parsed.shape, len(moduli))
+
+
+def is_pair(value: Any) -> bool:
+    """Return whether a value is a pair (numerator, denominator): a tuple of two, whatever they are.
+
+    >>> is_pair((1, 2)), is_pair([1, 2])
+    (True, False)
+    """
+    return isinstance(value, tuple) and len(value) == 2
+
+
+def entries(
+    values: Any, *, is_entry: Callable[[Any], bool] = is_pair, depth: int = MAX_AXES
+) -> npt.NDArray[np.object_]:
+    """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
+
+    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, one deeper
+    than `depth`, or an array that `as_array` refuses, is an EncodingError.
+
+    >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
+    [[(1, 2), None], ['x', np.float32(0.5)]]
+    """
+    array = as_array(values)
+    if array is not None:
+        return objects(list(array.flat)).reshape(array.shape)
+    if is_entry(values) or not isinstance(values, (list, tuple, range)):
+        return objects([values]).reshape(())
+    if not any(isinstance(value, (list, tuple, range)) or hasattr(value, "__array__") for value in values):
+        return objects(list(values))
+    if not depth:
+        raise EncodingError(f"a list nested {MAX_AXES} deep is not an array of numbers")
+    parts = [entries(value, is_entry=is_entry, depth=depth - 1) for value in values]
+    if any(part.shape != parts[0].shape for part in parts):
+        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time")
+    return np.stack(parts)
+
+
+def objects(values: list[Any]) -> npt.NDArray[np.object_]:
+    """Return values as an array of objects with one axis, whatever they are.
+
+    >>> objects([10**30, 2])
+    array([1000000000000000000000000000000, 2], dtype=object)
+    """
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array

@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, EncodingError, SpaceError
-from adelic.numbers import integers, rationals
+from adelic.numbers import finite, integers, rationals, real
 from adelic.numbers.algebraic.space import AlgebraicSpace
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import check_float32, measured, number_array, read_digits, write_real_row
 from adelic.numbers.describe import describe
-from adelic.numbers.places import finite, real, windows
-from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import first_primes
+from adelic.numbers.real import RealPlace
 from adelic.numbers.window import (
     DEFAULT_PRECISION,
     DEFAULT_PRIMES,
@@ -250,19 +249,19 @@ class AdeleSpace:
             return values
         _check_threads(threads)
         numbers = rationals.read(values, floats=floats)
-        places = windows.encoded(numbers, self.window, threads=threads)
+        places = finite.encoded(numbers, self.window, threads=threads)
         real_place = real.encode(numbers, self._is_inside)
         errors = rationals.approximation_errors(values, numbers, floats=floats)
         return AdeleArray(self, real_place.reshape(numbers.shape), places, errors)
 
     def _exact(self, values: Any, *, relative: bool) -> tuple[RealPlace, FinitePlaces]:
-        """Return the coordinates of numbers as one operation takes them without a loss, see `windows.exact`.
+        """Return the coordinates of numbers as one operation takes them without a loss, see `finite.exact`.
 
         >>> AdeleSpace((5,), 4)._exact("1/5", relative=False)[1].digits.tolist()
         [[0, 0, 0, 0, 1]]
         """
         numbers = rationals.read(values, floats="never")
-        places = windows.exact(numbers, self.window, relative=relative)
+        places = finite.exact(numbers, self.window, relative=relative)
         return real.encode(numbers, self._is_inside).reshape(numbers.shape), places
 
     def tensor(

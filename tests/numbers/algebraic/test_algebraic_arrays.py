@@ -15,8 +15,8 @@ from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, RangeError, SpaceError
 from adelic.numbers import AlgebraicArray
 from adelic.numbers.decoding.reconstruction import chinese_remainder
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import from_digits
-from adelic.numbers.places.finite import FinitePlaces
 
 FIELDS = [
     ("x^2 - 2", 1.414),

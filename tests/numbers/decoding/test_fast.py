@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.errors import DecodingError
+from adelic.numbers import threshold
 from adelic.numbers.decoding.fast import decode
-from adelic.numbers.places import threshold
-from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import valuation
+from adelic.numbers.real import RealPlace
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
 LARGE_PRIMES = [257, 65537, 2**31 - 1]

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, PrecisionError
-from adelic.numbers import integers
+from adelic.numbers import integers, real
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.hensel import Residue
-from adelic.numbers.places import real
 from adelic.numbers.primes import valuation
 
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13)

@@ -13,7 +13,7 @@ from adelic import AdeleSpace
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers import RedundantResidueCode
 from adelic.numbers.decoding import fast, redundancy
-from adelic.numbers.places.finite import FinitePlaces, all_known
+from adelic.numbers.finite import FinitePlaces, all_known
 from adelic.numbers.primes import valuation
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)

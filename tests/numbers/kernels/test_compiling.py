@@ -9,7 +9,7 @@ pytest.importorskip("numba")
 from numba import config
 from numba.core import caching
 
-from adelic.numbers.kernels import compiling
+from adelic.numbers import kernels
 
 
 def compile_one(module):
@@ -17,7 +17,7 @@ def compile_one(module):
         return x + 1
 
     successor.__module__ = module
-    compiling.njit(successor)(1)
+    kernels.njit(successor)(1)
 
 
 class Terminal(io.StringIO):
@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
 
 def test_compiling_is_said_once(monkeypatch, caplog):
     said = []
-    monkeypatch.setattr(compiling._saying, "is_said", False)
+    monkeypatch.setattr(kernels._saying, "is_said", False)
     with caplog.at_level(logging.INFO, "adelic"):
         compile_one("another")
         said.append(len(caplog.records))
@@ -37,7 +37,7 @@ def test_compiling_is_said_once(monkeypatch, caplog):
     assert caplog.messages == ["compiling for this processor, once: some seconds"]
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(compiling._saying, "is_said", False)
+    monkeypatch.setattr(kernels._saying, "is_said", False)
     compile_one("adelic.one")
     compile_one("adelic.two")
     assert terminal.getvalue() == "adelic: compiling for this processor, once: some seconds\n"
@@ -49,7 +49,7 @@ def test_where_no_folder_can_be_written_it_compiles_all_the_same(monkeypatch):
     for locator in (caching.InTreeCacheLocator, caching.UserWideCacheLocator):
         monkeypatch.setattr(locator, "from_function", classmethod(lambda cls, function, file: None))
     with pytest.raises(RuntimeError, match="no locator"):
-        compiling.njit(cache=True)(compile_one)
-    compiling._keep_somewhere()
-    compiling.njit(cache=True)(compile_one)
-    compiling._folders.pop().cleanup()
+        kernels.njit(cache=True)(compile_one)
+    kernels._keep_somewhere()
+    kernels.njit(cache=True)(compile_one)
+    kernels._folders.pop().cleanup()

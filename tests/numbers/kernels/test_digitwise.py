@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers import hensel, rationals
+from adelic.numbers import finite, hensel, rationals, threshold
+from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.kernels import digitwise
-from adelic.numbers.places import finite, threshold, windows
-from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.places.shape import OperationError
 from adelic.numbers.window import Window
 
 # One window a digit dtype, each up to the limit precision · p² < 2^62, and the defaults.
@@ -82,7 +80,7 @@ def test_arithmetic(window, seed, largest, size):
     for operation in (finite.add, finite.multiply, finite.divide):
         assert_equal_outcomes(*both_ways(lambda operation=operation: operation(x, y, window)))
     k = int(rng.integers(1, 7))
-    assert_equal_outcomes(*both_ways(lambda: windows.power(x, k, window)))
+    assert_equal_outcomes(*both_ways(lambda: finite.power(x, k, window)))
 
 
 @settings(max_examples=30)
@@ -94,7 +92,7 @@ def test_arithmetic_with_exact_numbers(window, seed, size, is_integral):
     # A denominator p^e with e above N is refused at once.
     m = [1] * size if is_integral else rng.integers(1, 4 if window.precision == 1 else 8, size).tolist()
     q = rationals.read(list(zip(rng.integers(-500, 500, size).tolist(), m, strict=True)))
-    factor, divisor = (windows.exact(q, window, relative=relative) for relative in (False, True))
+    factor, divisor = (finite.exact(q, window, relative=relative) for relative in (False, True))
     assert_equal_outcomes(*both_ways(lambda: finite.multiply(x, factor, window)))
     assert_equal_outcomes(*both_ways(lambda: finite.divide(x, divisor, window)))
     assert_equal_outcomes(*both_ways(lambda: finite.divide(divisor, x, window)))
@@ -219,3 +217,24 @@ def test_inverse_mod():
     for p in (2, 3, 97, 2147483647):
         for a in {1, p - 1, 95 % p, 12345 % p} - {0}:
             assert digitwise.inverse_mod(a, p) * a % p == 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 2**53 - 1), st.integers(1, 2**53 - 1)), min_size=1, max_size=300))
+def test_gcd_of_floats_is_exact(pairs):
+    a, b = np.array(pairs, dtype=np.int64).T
+    out = np.empty(len(a))
+    digitwise.gcd(a.astype(np.float64), b.astype(np.float64), out)
+    np.testing.assert_array_equal(out, np.gcd(a, b))
+
+
+def test_gcd_of_the_hardest_floats():
+    """Fibonacci numbers take the most steps; quotients next to an integer are the hardest to round."""
+    fibonacci = [1, 1]
+    while fibonacci[-1] + fibonacci[-2] < 2**53:
+        fibonacci.append(fibonacci[-1] + fibonacci[-2])
+    pairs = [*zip(fibonacci[1:], fibonacci, strict=False)]
+    pairs += [(k * b - 1, b) for b in (3, 2**26 - 1, 94906267) for k in (2, 2**26, (2**53 - 1) // b)]
+    a, b = np.array(pairs, dtype=np.int64).T
+    out = np.empty(len(a))
+    digitwise.gcd(a.astype(np.float64), b.astype(np.float64), out)
+    np.testing.assert_array_equal(out, np.gcd(a, b))

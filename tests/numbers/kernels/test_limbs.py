@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import EncodingError, PrecisionError
-from adelic.numbers import hensel
+from adelic.numbers import finite, hensel
 from adelic.numbers.hensel import Residue
 from adelic.numbers.kernels import limbs
-from adelic.numbers.places import finite
 from adelic.numbers.primes import valuation
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]

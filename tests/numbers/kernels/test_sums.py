@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.numbers.places import finite
-from adelic.numbers.places.finite import FinitePlaces, all_known
+from adelic.numbers import finite
+from adelic.numbers.finite import FinitePlaces, all_known
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
 

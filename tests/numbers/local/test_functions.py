@@ -10,10 +10,10 @@ import pytest
 
 from adelic.errors import DomainError, PrecisionError
 from adelic.numbers import PadicArray, hensel_roots, integers, norm, padic, valuation
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import Residue, to_digits
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
-from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.window import Window
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "padic_functions.json").read_text())

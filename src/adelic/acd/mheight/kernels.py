@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
-    from adelic.numbers.kernels.compiling import njit
+    from adelic.numbers.kernels import njit
 
 MISSING = 1 << 30  # the height of a permutation without a 3412 pattern
 

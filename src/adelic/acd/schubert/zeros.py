@@ -45,7 +45,7 @@ from adelic.data.protocol import Progress, Rows
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
-    from adelic.numbers.kernels.compiling import njit
+    from adelic.numbers.kernels import njit
 
 TIERS = 3
 

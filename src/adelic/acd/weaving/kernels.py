@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
-    from adelic.numbers.kernels.compiling import njit
+    from adelic.numbers.kernels import njit
 
 
 @njit(cache=True)

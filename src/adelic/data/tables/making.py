@@ -19,7 +19,7 @@ from adelic.data.tables.files import FileColumns
 from adelic.data.tables.targets import ANSWERS, targets_of
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.describe import describe, number_text
-from adelic.numbers.places.real import nearest_float
+from adelic.numbers.real import nearest_float
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 

@@ -32,8 +32,8 @@ from adelic.numbers.features import (
     real_features,
     signed_logarithm,
 )
-from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import Rationals, float_policy
+from adelic.numbers.real import nearest_floats
 
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""

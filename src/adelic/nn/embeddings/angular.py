@@ -10,7 +10,7 @@ from torch import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.vocabulary import Numbers
-from adelic.numbers.residues import residues
+from adelic.numbers.rationals import residues
 
 
 class AngularEmbedding(FeatureEmbedding):

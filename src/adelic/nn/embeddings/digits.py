@@ -14,7 +14,7 @@ from adelic.nn.checks import length_of
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.primes import first_primes
-from adelic.numbers.residues import residues
+from adelic.numbers.rationals import residues
 
 
 class TokenEmbedding(FeatureEmbedding):

@@ -19,7 +19,7 @@ from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.embeddings.base import NumberEmbedding, longer
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.places.real import nearest_floats
+from adelic.numbers.real import nearest_floats
 
 
 class FeatureEmbedding(NumberEmbedding):

@@ -27,8 +27,8 @@ from adelic.nn.placewise import (
     stack_places,
 )
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
-from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import read
+from adelic.numbers.real import nearest_floats
 
 UNKNOWN_DIGIT = -100
 """The target that stands for a digit of which nothing is known; `functional.cross_entropy` leaves it out."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.kernels.compiling import njit
+from adelic.numbers.kernels import njit
 
 Array = npt.NDArray[Any]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.

@@ -15,7 +15,7 @@ import numpy as np
 
 from adelic.data.drawn import REFERENCE, Answers, Draw, Operands, SampledTask
 from adelic.number_theory.composition.notation import OPERATORS, compiled, infix, infix_value, postfix, shape_of, steps
-from adelic.numbers.places.shape import objects
+from adelic.numbers.rationals import objects
 
 _INTEGRAL = 3
 """The first operators, of which an integer comes out."""

@@ -22,8 +22,7 @@ from fractions import Fraction
 from math import ceil, gcd, isfinite, lcm
 
 from adelic.numbers.algebraic import polynomials
-from adelic.numbers.algebraic.field import EmbeddedField
-from adelic.numbers.algebraic.place import InfinitePlace
+from adelic.numbers.algebraic.field import EmbeddedField, InfinitePlace
 from adelic.numbers.algebraic.polynomials import Element
 from adelic.numbers.decoding.reconstruction import chinese_remainder, scaled_residue
 from adelic.numbers.hensel import BelowWindowError, Residue

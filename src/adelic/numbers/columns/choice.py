@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError
 from adelic.numbers.columns.reading import is_date_text, read_column, series_of
-from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
+from adelic.numbers.real import nearest_floats
 from adelic.numbers.space import AdeleSpace
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 

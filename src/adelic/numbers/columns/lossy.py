@@ -12,7 +12,7 @@ import numpy.typing as npt
 from adelic.errors import ConfigurationError, EncodingError, LeadingZerosWarning, LossyFloatWarning
 from adelic.numbers.columns.reading import exact_below, is_date_text, series_of
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.places.shape import is_pair
+from adelic.numbers.rationals import is_pair
 
 LOSSY = ("warn", "error", "ignore")
 _DIGITS = {"float16": 3, "float32": 7, "float64": 15}

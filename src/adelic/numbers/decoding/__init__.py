@@ -1,8 +1,7 @@
 """From coordinates to the number.
 
 - `reconstruction`: Chinese remainders, rational reconstruction, the real place as a judge; `fast`: the same, compiled
-- `redundancy`: back to the number although some digits are wrong: `candidates` finds numbers near a word of digits,
-  `channels` says how likely they are
+- `redundancy`: back to the number although some digits are wrong
 
-May import `places`, `array` and `space`; what needs no space (`reconstruction`, `fast`) is imported by `array`.
+May import `finite`, `real`, `array` and `space`; what needs no space (`reconstruction`, `fast`) is imported by `array`.
 """

@@ -25,14 +25,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import needs_extra
-from adelic.numbers.places.balls import RealPlace
-from adelic.numbers.places.finite import FinitePlaces, frozen
+from adelic.numbers.finite import FinitePlaces, frozen
+from adelic.numbers.kernels import njit
 from adelic.numbers.rationals import EXACT
+from adelic.numbers.real import RealPlace
 from adelic.numbers.window import Window
-
-with needs_extra("adelic.numbers.decoding.fast", "fast"):
-    from adelic.numbers.kernels.compiling import njit
 
 Array = npt.NDArray[Any]
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from adelic.numbers import integers
 from adelic.numbers.hensel import Residue
-from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
+from adelic.numbers.real import RealPlace
 
 _SHOWN = 3  # candidates that an error message lists
 _FEW_BITS = 32  # by which Euclid's steps shorten numbers sooner than their halves do
@@ -146,7 +146,7 @@ def decode(
     Residues are of p^F · q at each prime, and the place is that of one number, of shape ().
 
     >>> import numpy as np
-    >>> from adelic.numbers.places.real import from_values
+    >>> from adelic.numbers.real import from_values
     >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
     >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
     Fraction(-11, 1)

@@ -20,22 +20,28 @@ cofactor/B: by the signs of the cofactors, a vector with |u| < r_(i−1) has |v|
 with no place mended the answer is right unless E reaches M / (2·S·A·B), the square of what is mended. Which wrong
 answers are likely then, the confidence says.
 
-`candidates` says how the numbers near a word are found, also with probabilities of the digits at hand.
+**Doubtful digits.** With probabilities of the digits at hand, the least trusted ones are erased one after another, and
+after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
+minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
+(a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
+combinations, as in Chase's algorithm (unless all digits together are at most as likely as chance).
 
 Sources: D. Mandelbaum, "Error correction in residue arithmetic", IEEE Trans. Comput. 21 (1972), and O. Goldreich,
 D. Ron, M. Sudan, "Chinese remaindering with errors", IEEE Trans. Inf. Theory 46 (2000), for integers; J. Böhm,
 W. Decker, C. Fieker, G. Pfister, "The use of bad primes in rational reconstruction", Math. Comp. 84 (2015), for
-rationals.
+rationals. G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), D. Chase, "A class
+of algorithms for decoding block codes with channel measurement information", ibid. 18 (1972), and V. Guruswami, A.
+Sahai, M. Sudan, "Soft-decision decoding of Chinese remainder codes", FOCS 2000, for doubtful digits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
-from math import isqrt, prod
+from itertools import accumulate, combinations
+from math import exp, inf, isinf, isnan, isqrt, log, log1p, pi, prod
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -43,18 +49,139 @@ import numpy.typing as npt
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import number_array
-from adelic.numbers.decoding.candidates import Codewords
-from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
+from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.places.threshold import has_kernels
+from adelic.numbers.finite import FinitePlaces
+from adelic.numbers.primes import valuation
 from adelic.numbers.space import AdeleSpace
+from adelic.numbers.threshold import has_kernels
 
 Array = npt.NDArray[Any]
+
 
 DEFAULT_ERROR_RATE = 0.01
 _FAST_DENOMINATOR = 2**53  # below these bounds `adelic.numbers.decoding.fast` computes exactly
 _FAST_NUMERATOR = 2**62
+_LARGEST_EXPONENT = 700.0  # exp overflows from 710 on
+_CERTAIN = 0.9  # answers less certain are not the last word
+DOUBTFUL, SUBSTITUTIONS = 6, 3
+"""Up to three of the six most doubtful digits are replaced: 41 words."""
+
+
+class Channel(Protocol):
+    """How digits become wrong: the probabilities of words, which are flattened to one axis."""
+
+    @property
+    def known(self) -> Array:
+        """Return how many digits are not erased, (size, n_primes)."""
+
+    @property
+    def hits(self) -> npt.NDArray[np.float64]:
+        """Return the log-probability of the digits given, (size, n_primes)."""
+
+    def log_probability(self, i: int, j: int, residue: int | None) -> float:
+        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
+
+    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
+        """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
+
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
+        """Yield other residues that are likely, too."""
+
+
+@dataclass(frozen=True, eq=False)
+class HardChannel:
+    """Each place is wrong with the same probability, and then all other digits are equally likely."""
+
+    space: AdeleSpace
+    known: Array
+    error_rate: float
+
+    @property
+    def hits(self) -> npt.NDArray[np.float64]:
+        """Return the log-probability of the digits given, (size, n_primes)."""
+        logs = np.log(np.array(self.space.primes, dtype=np.float64))
+        right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
+        erased = np.array(self.space.precisions) - self.known
+        return np.asarray(right - erased * logs)  # an erased digit has probability 1/p
+
+    def log_probability(self, i: int, j: int, residue: int | None) -> float:
+        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
+        p, precision, known = self.space.primes[j], self.space.precisions[j], int(self.known[i, j])
+        if residue is None or not known:
+            return -precision * log(p)
+        return log(self.error_rate) - log(p**known - 1) - (precision - known) * log(p)
+
+    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
+        """Return none: no place is less trusted than another."""
+        return ()
+
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
+        """Return none: no wrong digit is likelier than another."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class SoftChannel:
+    """Each digit has its own probability; best (size, n_primes, max_precision) are those of the likeliest digits.
+
+    `best` is 0 where a prime has no digit: nothing is in doubt there.
+    """
+
+    space: AdeleSpace
+    log_probabilities: Array
+    best: npt.NDArray[np.float64]
+
+    @cached_property
+    def known(self) -> Array:
+        """Return how many digits are not erased: all."""
+        return np.broadcast_to(np.array(self.space.precisions, dtype=np.int32), self.best.shape[:-1])
+
+    @cached_property
+    def hits(self) -> npt.NDArray[np.float64]:
+        """Return the log-probability of the digits given, (size, n_primes)."""
+        return np.asarray(self.best.sum(axis=-1))
+
+    def log_probability(self, i: int, j: int, residue: int | None) -> float:
+        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
+        p, precision, columns = self.space.primes[j], self.space.precisions[j], self.space.max_precision
+        if residue is None:
+            return -precision * log(p)
+        total = 0.0
+        for k in range(columns - 1, columns - 1 - precision, -1):
+            residue, digit = divmod(residue, p)
+            total += float(self.log_probabilities[i, j, k, digit])
+        return total
+
+    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
+        """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
+        # A digit is as good as all that are below it, too: so higher ones come before lower ones.
+        columns, precisions = self.space.max_precision, self.space.precisions
+        trust = self.best[i, :, ::-1].cumsum(axis=-1)[:, ::-1]
+        for unit in np.argsort(trust, axis=None, kind="stable").tolist():
+            j, k = divmod(unit, columns)
+            if columns - 1 - k < precisions[j]:
+                yield j, columns - 1 - k
+
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
+        """Yield residues in which some of the digits that hardly beat the next likely ones give way to these."""
+        primes, columns = self.space.primes, self.space.max_precision
+        others = np.where(self.space.window.exists[..., None], self.log_probabilities[i], -inf)
+        first = others.argmax(axis=-1, keepdims=True)
+        np.put_along_axis(others, first, -inf, axis=-1)
+        second, likelihood = others.argmax(axis=-1, keepdims=True), others.max(axis=-1)
+        difference = (second - first)[..., 0].tolist()
+        changes = []
+        for unit in np.argsort(self.best[i] - likelihood, axis=None, kind="stable")[:DOUBTFUL].tolist():
+            j, k = divmod(unit, columns)
+            if likelihood[j, k] > -inf:
+                changes.append((j, difference[j][k] * primes[j] ** (columns - 1 - k)))
+        for count in range(1, SUBSTITUTIONS + 1):
+            for chosen in combinations(changes, count):
+                other = list(residues)
+                for j, change in chosen:
+                    other[j] += change
+                yield other
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +210,27 @@ class DecodedNumbers:
         return f"DecodedNumbers(values={shown}, confidence={confidence}, {mended})"
 
 
+class _Candidate(NamedTuple):
+    """A number that decoding came across: log L, and how many digits from the lowest on are its own, one a prime."""
+
+    likelihood: float
+    right: list[int]
+
+
+def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:
+    """Return whether n/m is within the tolerance of an approximation, up to rounding; NaN if there is none."""
+    if isnan(real):
+        return True
+    n, m = number
+    if isinf(real):
+        return False
+    # The slack is more than the rounding of n/m and of a difference in float64, in which codewords are compared.
+    error, bound = abs(n - Fraction(real) * m), Fraction(tolerance)
+    return error <= (bound + (abs(Fraction(real)) + bound) / 2**50) * m
+
+
 @dataclass(frozen=True)
-class RedundantResidueCode(Codewords):
+class RedundantResidueCode:
     """The numbers n/m with |n| <= max_numerator and 1 <= m <= max_denominator, told by more digits than they need.
 
     A few wrong digits are found and mended: errors at any places with ∏ p^N <= `capacity` (the module has the proof).
@@ -109,6 +255,10 @@ class RedundantResidueCode(Codewords):
     >>> code.decode(digits).values
     array([Fraction(-271, 1), Fraction(828, 1)], dtype=object)
     """
+
+    space: AdeleSpace
+    max_numerator: int
+    max_denominator: int = 1
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -322,6 +472,152 @@ class RedundantResidueCode(Codewords):
         done[rows] = found
         values[done] = fast.fractions_in_lowest_terms(n[found].tolist(), m[found].tolist())
         return done
+
+    def _candidates(
+        self, residues: list[int], channel: Channel, i: int, hits: list[float], real: float, tolerance: float
+    ) -> dict[tuple[int, int], _Candidate]:
+        """Return the numbers found for a word.
+
+        Residues are of p^F · q, one a prime, for the word i of the channel; `hits` has the log-probabilities of the
+        digits given. `real` is an approximation, or NaN, and `tolerance` the greatest distance from it.
+        """
+        known = channel.known[i].tolist()
+        found: dict[tuple[int, int], _Candidate] = {}
+
+        def take(number: tuple[int, int] | None) -> _Candidate | None:
+            """Return the candidate that a number is, new or known, or None."""
+            if number is None or not _is_near(number, real, tolerance):
+                return None
+            if number not in found:
+                right = self._right_digits(number, residues)
+                likelihood = sum(
+                    hit if a >= b else channel.log_probability(i, j, self._residue(j, number))
+                    for j, (hit, a, b) in enumerate(zip(hits, right, known, strict=True))
+                )
+                found[number] = _Candidate(likelihood, right)
+            return found[number]
+
+        for y, modulus, scale, trusted in self._trials(residues, known, channel.erasures(i)):
+            candidate = take(self._nearest(y, modulus, scale))
+            if candidate and all(a >= b for a, b in zip(candidate.right, trusted, strict=True)):
+                break  # it will be found again and again: all digits that are left are its own
+        # No answer is likelier than the likeliest digits; if these are at most as likely as chance, a search is vain.
+        if sum(hits) > self._log_chance and (not found or self._choose(found, known)[1] < _CERTAIN):
+            for other in channel.substitutions(i, residues):
+                for y, modulus, scale, _ in self._trials(other, known, ()):
+                    take(self._nearest(y, modulus, scale))
+        return found
+
+    def _trials(
+        self, residues: list[int], known: list[int], erasures: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[int, int, int, list[int]]]:
+        """Yield (y, M, S, trusted digits a prime), before the erasures and after each, while the code's numbers differ.
+
+        `trusted` is the same list every time.
+        """
+        primes, scales, fractional = self.space.primes, self._fractional_scales, self.space.fractional_digits
+        trusted = list(known)
+        moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
+        modulus, scale = prod(moduli), prod(f for f, k in zip(scales, trusted, strict=True) if k)
+        # Where a prime has no trusted digits, f need not divide the scale, but the modulus is 1.
+        parts = [r * (scale // f) for r, f in zip(residues, scales, strict=True)] if fractional else residues
+        y = chinese_remainder(parts, moduli)
+        bound = 2 * self.max_numerator * self.max_denominator
+        if bound * scale < modulus:
+            yield y, modulus, scale, trusted
+        for j, kept in erasures:
+            if kept >= trusted[j]:
+                continue
+            modulus //= primes[j] ** (trusted[j] - kept)
+            trusted[j] = kept
+            if fractional and not kept:  # y is S·q modulo M, and S loses p^F
+                scale //= scales[j]
+                y *= pow(scales[j], -1, modulus)
+            y %= modulus
+            if bound * scale >= modulus:
+                return
+            yield y, modulus, scale, trusted
+
+    def _nearest(self, y: int, modulus: int, scale: int) -> tuple[int, int] | None:
+        """Return n/m from the shortest vector of {(u, v) : u ≡ y·v}, in lowest terms, or None where it is too large."""
+        u_bound, v_bound = scale * max(1, self.max_numerator), self.max_denominator
+        r0, r1, t0, t1 = modulus, y, 0, 1
+        while r1 * v_bound > abs(t1) * u_bound:
+            quotient = r0 // r1
+            r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
+        # By the larger part, the norms are r0 / u_bound of the row before and |t1| / v_bound of this one.
+        u, v = (r1, t1) if abs(t1) * u_bound <= r0 * v_bound else (r0, t0)
+        if v == 0:
+            return None
+        q = Fraction(u, v * scale)
+        n, m = q.numerator, q.denominator
+        return (n, m) if abs(n) <= self.max_numerator and m <= self.max_denominator else None
+
+    def _right_digits(self, number: tuple[int, int], residues: list[int]) -> list[int]:
+        """Return how many digits, from the lowest on, a number and residues have in common at each prime."""
+        (n, m), right = number, []
+        for p, precision, power, scale, residue in zip(
+            self.space.primes, self.space.precisions, self._powers, self._fractional_scales, residues, strict=True
+        ):
+            # p^F·n/m is the residue modulo p^k if p^(k + lost) divides this; p^lost is the power of p in m.
+            difference = n * scale - residue * m
+            lost = valuation(m, p)
+            if lost > self.space.fractional_digits:
+                right.append(0)
+            elif difference % (power * p**lost) == 0:
+                right.append(precision)
+            else:
+                right.append(valuation(difference, p) - lost)
+        return right
+
+    def _residue(self, j: int, number: tuple[int, int]) -> int | None:
+        """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
+        p, (n, m) = self.space.primes[j], number
+        lost = valuation(m, p)
+        if lost > self.space.fractional_digits:
+            return None
+        power = self._powers[j]
+        residue: int = n * p ** (self.space.fractional_digits - lost) * pow(m // p**lost, -1, power) % power
+        return residue
+
+    def _choose(self, found: dict[tuple[int, int], _Candidate], known: list[int]) -> tuple[Fraction, float, list[bool]]:
+        """Return the likeliest number, its confidence and where its digits are not those given."""
+        (n, m), best = max(found.items(), key=lambda item: item[1].likelihood)
+        others = [c.likelihood for c in found.values() if c is not best] + [self._log_chance]
+        if best.likelihood == -inf:
+            confidence = 0.0
+        else:
+            confidence = 1 / (1 + sum(exp(min(o - best.likelihood, _LARGEST_EXPONENT)) for o in others))
+        errors = [right < count for right, count in zip(best.right, known, strict=True)]
+        return Fraction(n, m), confidence, errors
+
+    @cached_property
+    def _powers(self) -> tuple[int, ...]:
+        """Return p^N for each prime, N being its number of digits."""
+        return tuple(p**n for p, n in zip(self.space.primes, self.space.precisions, strict=True))
+
+    @cached_property
+    def _fractional_scales(self) -> tuple[int, ...]:
+        """Return p^F for each prime."""
+        return tuple(p**self.space.fractional_digits for p in self.space.primes)
+
+    @cached_property
+    def _modulus(self) -> int:
+        """Return M = ∏ p^N."""
+        return prod(self._powers)
+
+    @cached_property
+    def _scale(self) -> int:
+        """Return S = ∏ p^F."""
+        return prod(self._fractional_scales)
+
+    @cached_property
+    def _log_chance(self) -> float:
+        """Return log(K/M): 2·A + 1 integers, or about 2·A·B·6/π² rationals (Dirichlet's density of coprime pairs)."""
+        if self.max_denominator == 1:
+            return log(2 * self.max_numerator + 1) - log(self._modulus)
+        pairs = log(2 * max(1, self.max_numerator)) + log(self.max_denominator) + log(6 / pi**2)
+        return pairs - log(self._modulus)
 
 
 def _broadcast(name: str, values: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:

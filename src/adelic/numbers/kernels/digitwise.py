@@ -1,11 +1,11 @@
-"""Compiled batch kernels: the same digits as `adelic.numbers.hensel`, for whole arrays.
+"""Compiled kernels of one digit after the other: the same as `adelic.numbers.hensel`, for whole arrays; and `gcd`.
 
 Layout everywhere: digits (size, n_primes, precision), most significant digit first; known (size, n_primes) counts the
 known digits from the lowest one upwards; `precisions` says how many digits each prime has, and columns beyond are 0 and
 never known. A kernel that meets a number that does not fit returns its place as (index, prime index, code), and
 (-1, 0, 0) when all is well.
 
-Only `adelic.numbers.places.finite` calls this module, and imports it when first needed, since numba takes long to load.
+`finite`, `real` and `rationals` import this module when first needed, since numba takes long to load.
 """
 
 from typing import Any
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.kernels.compiling import njit
+from adelic.numbers.kernels import njit
 
 Array = npt.NDArray[Any]
 Failure = tuple[int, int, int]  # index, prime index, code
 FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
+BLOCK = 128
 
 
 @njit(cache=True, nogil=True)
@@ -221,3 +222,29 @@ def divide(
                     remainder = (remainder - digit * unit) // p
             out_known[i, j] = known
     return -1, 0, FITS
+
+
+@njit(cache=True, nogil=True)
+def gcd(a: Array, b: Array, out: Array) -> None:
+    """Write the greatest common divisors of integers from 1 to 2^53, all float64 (size,).
+
+    Euclid's algorithm on a block at a time, so that it compiles to vector instructions. The quotient of such floats
+    never rounds up to an integer that it does not reach, so that remainders are exact.
+    """
+    rest = np.empty(BLOCK, np.float64)
+    for start in range(0, a.shape[0], BLOCK):
+        size = min(BLOCK, a.shape[0] - start)
+        left = out[start : start + size]
+        for i in range(size):
+            left[i], rest[i] = a[start + i], b[start + i]
+        is_done = False
+        while not is_done:
+            is_done = True
+            for i in range(size):
+                x, y = left[i], rest[i]
+                # Numbers that are done stay as they are, without a branch, until all of the block are.
+                divisor = y if y > 0 else 1.0
+                remainder = x - np.floor(x / divisor) * divisor
+                left[i] = y if y > 0 else x
+                rest[i] = remainder if y > 0 else 0.0
+                is_done &= remainder == 0

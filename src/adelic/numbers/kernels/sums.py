@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from adelic.numbers.kernels.compiling import njit
+from adelic.numbers.kernels import njit
 from adelic.numbers.kernels.vectors import LANES, array_data, load_vector
 
 Array = npt.NDArray[Any]

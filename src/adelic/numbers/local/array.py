@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, DomainError, PrecisionError, SpaceError
-from adelic.numbers import rationals
+from adelic.numbers import finite, rationals
 from adelic.numbers.describe import at_position, shortened
+from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import FunctionError, UndefinedError
-from adelic.numbers.places import finite, windows
-from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.places.shape import NumberArray, OperationError, common_shape, read_only
+from adelic.numbers.number_array import NumberArray, common_shape, read_only
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
 _SHOWN = 8
@@ -297,7 +296,7 @@ class PadicArray(NumberArray):
         """Return another operand as an array of the same window."""
         if not isinstance(other, PadicArray):
             numbers = rationals.read(other, floats=floats)
-            return PadicArray(self._window, windows.encoded(numbers, self._window))
+            return PadicArray(self._window, finite.encoded(numbers, self._window))
         if other.p != self.p:
             raise SpaceError(
                 f"numbers of Q_{self.p} and Q_{other.p} do not mix: {_describe(self._window)} and "
@@ -307,15 +306,15 @@ class PadicArray(NumberArray):
 
     def _exactly(self, other: Any, *, relative: bool) -> "PadicArray":
         numbers = rationals.read(other, floats="never")
-        return PadicArray(self._window, windows.exact(numbers, self._window, relative=relative))
+        return PadicArray(self._window, finite.exact(numbers, self._window, relative=relative))
 
     def _in_window(self, window: Window) -> "PadicArray":
         x, old = self._places.reshape((-1,)), self._window
-        return self if window == old else _made(lambda: windows.moved(x, old, window), window, self.shape)
+        return self if window == old else _made(lambda: finite.moved(x, old, window), window, self.shape)
 
     def _raised(self, k: int) -> "PadicArray":
         x = self._places.reshape((-1,))
-        return _made(lambda: windows.power(x, k, self._window), self._window, self.shape)
+        return _made(lambda: finite.power(x, k, self._window), self._window, self.shape)
 
     def _combine(self, other: "PadicArray", operation: Any) -> "PadicArray":
         """Broadcast two operands and apply an operation."""
@@ -399,8 +398,8 @@ def padic(
     window = checked_window((checked_prime(p),), precision, fractional_digits or 0)
     numbers = rationals.read(values, floats=floats)
     if fractional_digits is None:
-        window = window._replace(fractional_digits=windows.needed_digits(numbers, window))
-    return PadicArray(window, windows.encoded(numbers, window))
+        window = window._replace(fractional_digits=finite.needed_digits(numbers, window))
+    return PadicArray(window, finite.encoded(numbers, window))
 
 
 def _made(operation: Callable[[], FinitePlaces], window: Window, shape: tuple[int, ...]) -> PadicArray:

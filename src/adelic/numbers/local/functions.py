@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers import hensel, integers
-from adelic.numbers.places import finite
-from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.places.threshold import FEW
+from adelic.numbers import finite, hensel, integers
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import legendre, valuation
+from adelic.numbers.threshold import FEW
 from adelic.numbers.window import Window
 
 _BALANCE = 4  # how many products of the series cost as much as one of a power

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adelic.errors import EncodingError, PrecisionError
-from adelic.numbers import hensel, integers
+from adelic.numbers import finite, hensel, integers
 from adelic.numbers.algebraic import polynomials
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.local.array import PadicArray
-from adelic.numbers.places import finite
-from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, checked_integer, checked_prime, checked_window
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import psutil
 
 from adelic.errors import ConfigurationError
-from adelic.numbers.kernels.compiling import njit
+from adelic.numbers.kernels import njit
 from adelic.storage.checks import GIBIBYTE
 
 _WORD = 64

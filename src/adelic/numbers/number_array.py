@@ -1,7 +1,7 @@
 """What arrays of numbers have in common: a shape, indexing as in NumPy, operations from the right, and powers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import prod
 from numbers import Number
 from typing import Any, Self
@@ -9,30 +9,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import AdelicError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
-from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
 """What is raised where an operand is no number, or none that the space or window holds."""
-
-
-class OperationError(AdelicError, ArithmeticError):
-    """An operation failed at one number and prime; arrays reword it with the position of the number."""
-
-    def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
-        noun = {"multiply": "product", "divide": "quotient", "power": "power", "move": "number"}[name]
-        if isinstance(cause, BelowWindowError):
-            text = (
-                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
-                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it: with_window changes it"
-            )
-        else:
-            text = f"has no known {p}-adic digit at precision={precision}; more known digits would keep some"
-        super().__init__(f"the {noun} {text}")
-        self.noun, self.index, self.text = noun, index, text
 
 
 class NumberArray(ABC):
@@ -93,7 +76,7 @@ class NumberArray(ABC):
     @staticmethod
     def _is_entry(value: Any) -> bool:
         """Return whether a sequence is one number to `_coerce`."""
-        return is_pair(value)
+        return rationals.is_pair(value)
 
     @abstractmethod
     def __add__(self, other: Any) -> Self: ...
@@ -177,7 +160,7 @@ class NumberArray(ABC):
             equal = self._equals(other)
         except NOT_OF_THE_SPACE as error:
             try:
-                listed = entries(other, is_entry=self._is_entry)
+                listed = rationals.entries(other, is_entry=self._is_entry)
             except EncodingError:  # ragged, or masked
                 return NotImplemented
             if not listed.shape and isinstance(error, EncodingError) and not isinstance(other, Number):
@@ -281,52 +264,6 @@ def _axes_of_index(key: Any) -> int:
     if not isinstance(key, slice) and np.asarray(key).dtype == np.bool_:
         return np.ndim(key)
     return 1
-
-
-def is_pair(value: Any) -> bool:
-    """Return whether a value is a pair (numerator, denominator): a tuple of two, whatever they are.
-
-    >>> is_pair((1, 2)), is_pair([1, 2])
-    (True, False)
-    """
-    return isinstance(value, tuple) and len(value) == 2
-
-
-def entries(
-    values: Any, *, is_entry: Callable[[Any], bool] = is_pair, depth: int = rationals.MAX_AXES
-) -> npt.NDArray[np.object_]:
-    """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
-
-    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, one deeper
-    than `depth`, or an array that `rationals.as_array` refuses, is an EncodingError.
-
-    >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
-    [[(1, 2), None], ['x', np.float32(0.5)]]
-    """
-    array = rationals.as_array(values)
-    if array is not None:
-        return objects(list(array.flat)).reshape(array.shape)
-    if is_entry(values) or not isinstance(values, (list, tuple, range)):
-        return objects([values]).reshape(())
-    if not any(isinstance(value, (list, tuple, range)) or hasattr(value, "__array__") for value in values):
-        return objects(list(values))
-    if not depth:
-        raise EncodingError(f"a list nested {rationals.MAX_AXES} deep is not an array of numbers")
-    parts = [entries(value, is_entry=is_entry, depth=depth - 1) for value in values]
-    if any(part.shape != parts[0].shape for part in parts):
-        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time")
-    return np.stack(parts)
-
-
-def objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    """Return values as an array of objects with one axis, whatever they are.
-
-    >>> objects([10**30, 2])
-    array([1000000000000000000000000000000, 2], dtype=object)
-    """
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def common_shape(a: NumberArray | npt.NDArray[Any], b: NumberArray | npt.NDArray[Any]) -> tuple[int, ...]:

@@ -1,5 +1,8 @@
 """The finite places: digits of many numbers at many primes, by the compiled kernels or, for a few, by the reference.
 
+Here numbers are encoded, added, multiplied and divided, and seen through other windows: those that an exact operand
+needs (`exact`), those that powers run through (`power`), and those asked for (`moved`).
+
 Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32. The precision
 is that of the prime with the most digits; where another has fewer, the columns beyond are 0 and never known.
 """
@@ -10,28 +13,31 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import PrecisionError
-from adelic.numbers import hensel
-from adelic.numbers.describe import at_position, describe
-from adelic.numbers.expansion import expansion_text
+from adelic.errors import AdelicError, PrecisionError
+from adelic.numbers import hensel, real
+from adelic.numbers.describe import at_position, describe, expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
-from adelic.numbers.places import columns, real
-from adelic.numbers.places.shape import OperationError
-from adelic.numbers.places.threshold import are_many
-from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import Rationals
+from adelic.numbers.primes import largest_valuation, valuation
+from adelic.numbers.rationals import Rationals, blocks
+from adelic.numbers.threshold import are_for_numpy, are_many
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
 """What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
 
+_TABLE = 256
+"""Below it NumPy looks up a prime's inverses."""
+_QUOTIENT = 2
+"""A digit of a quotient takes NumPy as long as so many of an integer."""
+
 Digits = npt.NDArray[np.unsignedinteger[Any]]
 Known = npt.NDArray[np.int32]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,22 @@ class FinitePlaces:
         return window.fractional_digits if self.fractional_digits is None else self.fractional_digits
 
 
+class OperationError(AdelicError, ArithmeticError):
+    """An operation failed at one number and prime; arrays reword it with the position of the number."""
+
+    def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
+        noun = {"multiply": "product", "divide": "quotient", "power": "power", "move": "number"}[name]
+        if isinstance(cause, BelowWindowError):
+            text = (
+                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
+                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it: with_window changes it"
+            )
+        else:
+            text = f"has no known {p}-adic digit at precision={precision}; more known digits would keep some"
+        super().__init__(f"the {noun} {text}")
+        self.noun, self.index, self.text = noun, index, text
+
+
 def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
     """Return the smallest unsigned dtype that holds a digit of each prime.
 
@@ -93,7 +115,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 
     A denominator with more factors p than the window has fractional digits is a PrecisionError.
     """
-    if columns.suit(rationals, window):
+    if _suits_columns(rationals, window):
         _encode_columns(rationals, window, out)
     elif _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
@@ -107,12 +129,12 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *, threads: int = 1) -> None:
     """Write the paper's layout of rationals into `out`, float32 (size, n_primes + 1, precision), contiguous.
 
-    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite. Errors are those of
+    The rationals need not be in lowest terms. A real value beyond float32 becomes in Errors are those of
     `encode`.
     """
     rest = np.arange(len(rationals.numerators))
     write: Callable[[Rationals, Window, npt.NDArray[Any]], None] = encode
-    if columns.suit(rationals, window):
+    if _suits_columns(rationals, window):
         write = _encode_columns
     elif _suits_limbs(rationals, window, out.dtype):
         rest = _encode_limbs(rationals, window, out, skip=1, threads=threads)
@@ -177,12 +199,41 @@ def _encode_limbs(
     return np.concatenate([np.flatnonzero(flags), np.arange(whole, size)])
 
 
+def _suits_columns(rationals: Rationals, window: Window) -> bool:
+    """Return whether NumPy can encode these numbers, and loading the compiled kernels would take longer."""
+    if not rationals.is_small or not (rationals.is_integral or max(window.primes) < _TABLE):
+        return False
+    cost = sum(window.precisions) * (1 if rationals.is_integral else _QUOTIENT)
+    return are_for_numpy(len(rationals.numerators), cost)
+
+
 def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
-    """Write the digits of int64 in lowest terms by NumPy."""
-    if found := columns.encode(rationals, window, out):
-        i, j = found
-        error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
-        raise encoding_error(rationals, window, i, j, error)
+    """Write the digits of int64 in lowest terms by NumPy, one digit of all numbers at a time."""
+    out[:, :, :] = 0  # also the digits below p^0, and where a prime has fewer than others
+    last = window.precision - 1
+    for block in blocks(len(rationals.numerators)):
+        below = []
+        for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
+            n, m = rationals.numerators[block], rationals.denominators[block]
+            if rationals.is_integral:
+                for k in range(window.fractional_digits, precision):
+                    n, out[block, j, last - k] = np.divmod(n, p)
+                continue
+            first = np.full(len(n), window.fractional_digits)
+            while (divides := m % p == 0).any():
+                m, first = np.where(divides, m // p, m), first - divides
+            below += [(block.start + int(i), j) for i in np.flatnonzero(first < 0)[:1]]
+            b, s = np.divmod(m, p)
+            inverse = np.array([0, *(pow(c, -1, p) for c in range(1, p))])[s]
+            for k in range(max(int(first.min()), 0), precision):
+                a, r = np.divmod(n, p)
+                c = np.where(k < first, 0, r * inverse % p)
+                out[block, j, last - k] = c
+                n = np.where(k < first, n, a - c * b + (r - c * s) // p)  # as `digitwise.encode` stays in int64
+        if below:
+            i, j = min(below)
+            error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
+            raise encoding_error(rationals, window, i, j, error)
 
 
 def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:
@@ -314,13 +365,13 @@ def _add_vectors(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Fin
 
 
 def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
-    from adelic.numbers.kernels import limbs, products, vectors
+    from adelic.numbers.kernels import limbs, vectors
 
     out = np.empty(x.shape, dtype=np.uint8)
     known = all_known(window, len(out))
     whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
-    products.multiply(a, b, limbs.plan(window.primes), _counts(window), window.precision, out[:whole].reshape(-1))
+    limbs.multiply(a, b, limbs.plan(window.primes), _counts(window), window.precision, out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
         out[whole:] = _multiply_each(left, right, window._replace(fractional_digits=0)).digits
@@ -415,3 +466,132 @@ def _apply(
         digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
     assert not code, "kernel and reference disagree"
     return FinitePlaces(digits, known)
+
+
+def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
+    """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
+    digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
+    encode(rationals, window, digits, threads=threads)
+    return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
+
+
+def exact_window(window: Window, denominators: int, numerators: int) -> Window:
+    """Return the window that loses no digit of exact factors, divisors and dividends in an operation.
+
+    A factor needs N digits from that of p^(−e) up, where p^e is the greatest power in a denominator; a quotient is as
+    well known as its relative precision, which the factors p of the numerators must not take away.
+    """
+    return Window(window.primes, tuple(n + denominators + numerators for n in window.precisions), denominators)
+
+
+def exact(rationals: Rationals, window: Window, *, relative: bool) -> FinitePlaces:
+    """Return the coordinates of rationals as one operation takes them without a loss, in a window of their own.
+
+    `relative` says that the operation is a quotient. A number so far below the window that no product is in it is a
+    PrecisionError.
+    """
+    most = window.precision + 64  # beyond int64, and further than any result reaches
+    e, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
+    if e > most:
+        raise encoding_error(rationals, window, _first(rationals, p, e), window.primes.index(p), BelowWindowError(e))
+    more = 0
+    if relative:
+        more = min(max(largest_valuation(rationals.numerators, p) for p in window.primes), most)
+        more = more if rationals.numerators.all() else max(more, window.precision)  # 0/x is 0, whatever divides x
+    return replace(encoded(rationals, exact_window(window, e, more)), fractional_digits=e)
+
+
+def _first(rationals: Rationals, p: int, e: int) -> int:
+    """Return the index of the first number whose denominator p^e divides."""
+    return next(i for i, m in enumerate(rationals.denominators.tolist()) if m % p**e == 0)
+
+
+def needed_digits(rationals: Rationals, window: Window) -> int:
+    """Return the least F that holds rationals, or raise `PrecisionError` where the window has no more digits than that.
+
+    >>> from adelic.numbers.rationals import read
+    >>> needed_digits(read(["7/5", "1/4"]), Window((2, 3, 5), (16, 16, 16), 0))
+    2
+    """
+    needed, p = max((largest_valuation(rationals.denominators, p), p) for p in window.primes)
+    least = min(window.precisions)
+    if needed >= least:
+        at = "" if window.is_uniform else f" at the prime {window.primes[window.precisions.index(least)]}"
+        number = describe(rationals.fraction(_first(rationals, p, needed)))
+        raise PrecisionError(
+            f"{number} needs {needed} digit{'s' * (needed != 1)} after the point, which precision={least}{at} does not "
+            f"hold; precision={needed + 1} would"
+        )
+    return needed
+
+
+def power(x: FinitePlaces, k: int, window: Window) -> FinitePlaces:
+    """Return x^k for coordinates of shape (size, …), k >= 1.
+
+    With r digits of its unit part known, x is y·(1 + p^r·t), and (1 + p^r·t)^k is 1 modulo p^(r + v(k)); and modulo
+    2^(2 + v(k)) where p = 2, r = 1 and k is even. So any y with the known digits of x tells those of the power. One
+    that is below the window, or without a known digit, is an OperationError.
+    """
+    f, precisions = window.fractional_digits, np.array(window.precisions)
+    if not f and is_all_known(x.known, window):  # then so it is of the power
+        return repeated(x, k, lambda a, b: multiply(a, b, window))
+    lowest = valuations(x, f)
+    relative = x.known - f - lowest  # 0 of what may be 0
+    gained = np.array([valuation(k, p) for p in window.primes])
+    gained = gained + ((relative == 1) & (np.array(window.primes) == 2) & (k % 2 == 0))
+    first = f + min(k, window.precision + 1) * lowest  # as k does, such an exponent leaves the window
+    known = np.minimum(first + np.where(relative == 0, 0, relative + gained), precisions).astype(np.int32)
+    _refuse("power", x, np.where(relative == 0, known <= 0, first < 0), window, window, k)
+    # The powers of p^depth · x, as many digits of them as lie in the window.
+    depth = max(0, -int(lowest.min(initial=0)))
+    counts = tuple(int(n) for n in precisions - f + k * depth)
+    inner, size = Window(window.primes, counts, 0), len(x.digits)
+    alike = moved(replace(x, known=all_known(window, size)), window, inner._replace(fractional_digits=depth))
+    found = repeated(replace(alike, known=all_known(inner, size)), k, lambda a, b: multiply(a, b, inner))
+    found = moved(found, inner._replace(fractional_digits=k * depth), window)
+    return FinitePlaces(_shown(found.digits, known), known)
+
+
+def repeated(x: T, k: int, multiply: Callable[[T, T], T]) -> T:
+    """Return x · x · … · x of k >= 1 factors, by repeated squaring.
+
+    >>> repeated("a", 5, lambda x, y: x + y)
+    'aaaaa'
+    """
+    half = repeated(multiply(x, x), k // 2, multiply) if k > 1 else None
+    return x if half is None else multiply(half, x) if k % 2 else half
+
+
+def moved(x: FinitePlaces, window: Window, other: Window) -> FinitePlaces:
+    """Return coordinates of shape (size, …), as far as they are known, in another window at the same primes.
+
+    A number below it, or without a known digit in it, is an OperationError.
+    """
+    if window == other:
+        return x
+    up = other.fractional_digits - window.fractional_digits
+    known = np.minimum(x.known + up, np.array(other.precisions)).astype(np.int32)
+    is_below = (x.digits[..., window.precision + min(up, 0) :] != 0).any(axis=-1)
+    _refuse("move", x, is_below | (known <= 0), window, other)
+    digits = np.zeros((*x.digits.shape[:-1], other.precision), dtype=x.digits.dtype)
+    low, high = max(up, 0), min(other.precision, window.precision + up)
+    if low < high:
+        kept = x.digits[..., window.precision - (high - up) : window.precision - (low - up)]
+        digits[..., other.precision - high : other.precision - low] = kept
+    return FinitePlaces(_shown(digits, known), known)
+
+
+def _shown(digits: Digits, known: Known) -> Digits:
+    """Write 0 for the digits that are not known, and return them."""
+    columns = digits.shape[-1]
+    if known.min(initial=columns) < columns:
+        digits[np.arange(columns - 1, -1, -1) >= known[..., None]] = 0
+    return digits
+
+
+def _refuse(name: str, x: FinitePlaces, fails: Any, window: Window, other: Window, k: int = 1) -> None:
+    """Raise an `OperationError` at the first number and prime where x^k is not in the other window."""
+    for i, j in np.argwhere(fails)[:1].tolist():
+        needed = -k * int(valuations(x, window.fractional_digits)[i, j])
+        cause = BelowWindowError(needed) if x.digits[i, j].any() else NothingKnownError()
+        raise OperationError(name, i, window.primes[j], cause, other.precisions[j], other)

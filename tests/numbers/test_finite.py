@@ -9,8 +9,7 @@ import pytest
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers import hensel, rationals
-from adelic.numbers.places import columns, finite
+from adelic.numbers import finite, hensel, rationals
 from adelic.numbers.primes import first_primes, valuation
 from adelic.numbers.rationals import read
 from adelic.numbers.window import Window
@@ -41,7 +40,7 @@ def test_the_width_of_a_window_is_not_found_anew_for_every_prime():
 @pytest.mark.parametrize("are_integers", [True, False])
 def test_numbers_without_kernels(window, are_integers, monkeypatch):
     """Some numbers are encoded by NumPy until the compiled kernels are loaded: the digits of the reference."""
-    for module in (columns, rationals):
+    for module in (finite, rationals):
         monkeypatch.setattr(module, "are_for_numpy", lambda size, digits: True)
     rng, f = np.random.default_rng(0), window.fractional_digits
     some = [0, 1, -1, 2**63 - 1, -(2**63) + (not are_integers), 2**63 - 2, *rng.integers(-(2**63), 2**63 - 1, 60)]
@@ -60,7 +59,7 @@ def test_numbers_without_kernels(window, are_integers, monkeypatch):
 
 
 def test_numbers_below_the_window_without_kernels(monkeypatch):
-    monkeypatch.setattr(columns, "are_for_numpy", lambda size, digits: True)
+    monkeypatch.setattr(finite, "are_for_numpy", lambda size, digits: True)
     m = np.ones(50_000, np.int64)
     m[40_000:] = 49
     m[40_100:] = 3

@@ -10,23 +10,132 @@ denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 
 digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
 
 Everything is computed in float64 first. Where that overflows or nearly underflows, or an exponent is not 0, the same
-formulas are evaluated again with the numbers of `adelic.numbers.places.wide`.
+formulas are evaluated again with the numbers of `Wide`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from math import inf, isfinite, isinf, isnan, log2
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.places import wide
-from adelic.numbers.places.threshold import GCD, are_for_numpy, are_many
-from adelic.numbers.places.wide import Wide
-from adelic.numbers.rationals import EXACT, blocks
+from adelic.numbers.rationals import EXACT, Rationals, blocks
+from adelic.numbers.threshold import GCD, are_for_numpy, are_many
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Operand = Union["Wide", Floats, float]
+
+_GREATEST_EXPONENT = 2**40
+"""Numbers beyond 2^_GREATEST_EXPONENT count as infinite, those as small as its inverse as not known (NaN)."""
+_ZERO = -(2**50)  # the exponent of 0: below all others
+_ALIGNED = -1200  # further down nothing is left of a float64
+
+
+class Wide:
+    """An array of numbers mantissa · 2^exponent; results are as float64's, to half a unit in the 53rd bit.
+
+    Attributes:
+        mantissa: float64 (*), 0 or in size from 1/2 to 1; or infinite or NaN.
+        exponent: int64 (*).
+
+    >>> x = Wide(np.array([1.5, -3.0])) * Wide(np.array([1.0, 1.0]), np.array([2000, -2000]))
+    >>> (x * x).exponent
+    array([ 4002, -3996])
+    >>> (x / x).floats(0)
+    array([1., 1.])
+    """
+
+    __slots__ = ("exponent", "mantissa")
+    __array_ufunc__ = None  # so that NumPy leaves `ndarray * Wide` to this class
+
+    def __init__(self, mantissa: Any, exponent: Any = 0) -> None:
+        self.mantissa, shift = np.frexp(np.asarray(mantissa, dtype=np.float64))
+        self.exponent: Integers = np.asarray(np.asarray(exponent, dtype=np.int64) + shift)
+        is_far = np.abs(self.exponent) > _GREATEST_EXPONENT
+        if np.any(is_far):
+            beyond = np.where(self.exponent > 0, np.copysign(np.inf, self.mantissa), np.nan)
+            self.mantissa = np.where(is_far & (self.mantissa != 0), beyond, self.mantissa)
+        self.exponent = np.where(self.mantissa == 0, _ZERO, self.exponent)
+
+    def floats(self, exponent: Any) -> Floats:
+        """Return the numbers in units of 2^exponent, infinite or rounded to 0 beyond float64."""
+        with np.errstate(over="ignore", under="ignore"):
+            floats: Floats = np.ldexp(self.mantissa, np.clip(self.exponent - exponent, -4000, 4000).astype(np.int32))
+        return floats
+
+    def __neg__(self) -> "Wide":
+        return Wide(-self.mantissa, self.exponent)
+
+    def __abs__(self) -> "Wide":
+        return Wide(np.abs(self.mantissa), self.exponent)
+
+    def __add__(self, other: Operand) -> "Wide":
+        right = _wide(other)
+        exponent = np.maximum(self.exponent, right.exponent)
+        parts = [
+            np.ldexp(x.mantissa, np.maximum(x.exponent - exponent, _ALIGNED).astype(np.int32)) for x in (self, right)
+        ]
+        with np.errstate(invalid="ignore"):
+            return Wide(parts[0] + parts[1], exponent)
+
+    def __sub__(self, other: Operand) -> "Wide":
+        return self + -_wide(other)
+
+    def __mul__(self, other: Operand) -> "Wide":
+        right = _wide(other)
+        with np.errstate(invalid="ignore"):
+            return Wide(self.mantissa * right.mantissa, self.exponent + right.exponent)
+
+    def __truediv__(self, other: Operand) -> "Wide":
+        right = _wide(other)
+        with np.errstate(all="ignore"):
+            return Wide(self.mantissa / right.mantissa, self.exponent - right.exponent)
+
+    def __rtruediv__(self, other: Operand) -> "Wide":
+        return _wide(other) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __le__(self, other: Operand) -> npt.NDArray[np.bool_]:
+        return np.asarray((self - other).mantissa <= 0)
+
+    def __ge__(self, other: Operand) -> npt.NDArray[np.bool_]:
+        return _wide(other) <= self
+
+
+def _wide(x: Operand) -> Wide:
+    return x if isinstance(x, Wide) else Wide(x)
+
+
+def choose(condition: npt.NDArray[np.bool_], x: Operand, y: Operand) -> Wide:
+    """Return x where a condition holds, y elsewhere.
+
+    >>> choose(np.array([True, False]), 1.0, Wide(np.array([2.0, 3.0]))).floats(0)
+    array([1., 3.])
+    """
+    a, b = _wide(x), _wide(y)
+    return Wide(np.where(condition, a.mantissa, b.mantissa), np.where(condition, a.exponent, b.exponent))
+
+
+def nearest(n: int, m: int) -> tuple[float, int]:
+    """Return n/m, m > 0, as a float64 and a power of two, (mantissa, exponent), rounded once.
+
+    >>> nearest(3, 1), nearest(10**400, 1)[1], nearest(-1, 3 * 2**5000)
+    ((0.75, 2), 1329, (-0.6666666666666666, -5001))
+    """
+    # The parts become as long as each other, so that their quotient, which Python rounds once, is between 1/2 and 2.
+    exponent = abs(n).bit_length() - m.bit_length()
+    quotient = n / (m << exponent) if exponent > 0 else (n << -exponent) / m
+    mantissa, shift = np.frexp(quotient)
+    return float(mantissa), exponent + int(shift)
+
 
 HALF_ULP = 2.0**-53
 TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
@@ -34,9 +143,6 @@ LEAST, GREATEST = 2.0**-960, 2.0**1000  # between them float64 is safe from unde
 _GREATEST_RADIUS = GREATEST * 2.0**-54
 SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 BEYOND = np.dtype([("exponent", np.int64), ("denominator_exponent", np.int64), ("is_inside", np.bool_)])
 """What a `RealPlace` knows of a number that float64 does not hold."""
@@ -206,7 +312,7 @@ def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
 
 
 class _Operation(NamedTuple):
-    """An operation in float64, and the same with the numbers of `adelic.numbers.places.wide`."""
+    """An operation in float64, and the same with the numbers of `Wide`."""
 
     plain: Callable[[RealPlace, RealPlace], RealPlace]
     wide: Callable[[RealPlace, RealPlace], RealPlace]
@@ -263,7 +369,7 @@ def _add(x: RealPlace, y: RealPlace) -> RealPlace:
 def _add_wide(x: RealPlace, y: RealPlace) -> RealPlace:
     (a, r, d), (b, s, e) = x._wide(), y._wide()
     is_exact = (x.denominator < EXACT) & (y.denominator < EXACT)
-    common = wide.choose(is_exact, _common_denominator(x.denominator, y.denominator), d * e)
+    common = choose(is_exact, _common_denominator(x.denominator, y.denominator), d * e)
     return _narrowed(*_sum(a, r, b, s), common, x._is_exact() & y._is_exact())
 
 
@@ -287,7 +393,7 @@ def _multiply_wide(x: RealPlace, y: RealPlace) -> RealPlace:
     (a, r, d), (b, s, e) = x._wide(), y._wide()
     is_zero = x._is_zero() | y._is_zero()
     centre, radius, denominator = (
-        wide.choose(is_zero, z, part) for z, part in zip((0.0, 0.0, 1.0), (*_product(a, r, b, s), d * e), strict=True)
+        choose(is_zero, z, part) for z, part in zip((0.0, 0.0, 1.0), (*_product(a, r, b, s), d * e), strict=True)
     )
     return _narrowed(centre, radius, denominator, x._is_exact() & y._is_exact())
 
@@ -319,8 +425,8 @@ def _invert_wide(x: RealPlace, _: RealPlace) -> RealPlace:
     is_zero = x.may_be_zero()
     return _narrowed(
         centre,
-        wide.choose(is_zero, np.inf, radius),
-        wide.choose(bound <= EXACT, EXACT, bound),
+        choose(is_zero, np.inf, radius),
+        choose(bound <= EXACT, EXACT, bound),
         np.zeros_like(is_zero),
     )
 
@@ -380,11 +486,118 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
     # Elsewhere the divisor is 1, and the product of two bounds is one.
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
     if are_many(a.size) and not are_for_numpy(a.size, GCD):
-        from adelic.numbers.kernels import divisors
+        from adelic.numbers.kernels import digitwise
 
         divisor = np.empty(a.shape)
-        divisors.gcd(a_exact, b_exact, divisor)
+        digitwise.gcd(a_exact, b_exact, divisor)
     else:
         divisor = np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
     with np.errstate(over="ignore"):
         return np.asarray(a / divisor * b, dtype=np.float64)
+
+
+def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
+    """Return the real coordinates of rationals, each rounded once.
+
+    `is_inside` says of n, m whether n/m lies inside the space's decoding bound.
+    """
+    n, m = rationals.numerators, rationals.denominators
+    centre = nearest_floats(rationals)
+    if rationals.is_small:
+        denominator = np.broadcast_to(1.0, n.shape) if rationals.is_integral else m.astype(np.float64)
+    else:
+        denominator = np.array([nearest_float(b, 1) for b in m], dtype=np.float64)
+    radius = np.empty(n.shape)
+    for block in blocks(len(n)):
+        size = np.abs(centre[block])
+        is_exact = size < EXACT
+        if not rationals.is_integral:
+            is_exact &= m[block] == 1
+        # Float64 is right to half an ulp, and below its normal numbers to less than TINY.
+        radius[block] = np.where(is_exact, 0.0, size * (HALF_ULP * SLACK) + TINY)
+    place = ordinary(centre, radius, denominator if rationals.is_integral else upper_bound(denominator))
+    return place if rationals.is_small and rationals.is_integral else _with_units(place, rationals, is_inside)
+
+
+def _with_units(place: RealPlace, rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
+    """Return the place of encoded numbers with what float64 does not hold of them."""
+    n, m = rationals.numerators, rationals.denominators
+    inexact = np.flatnonzero(place.denominator >= EXACT)
+    size = np.abs(place.centre)
+    far = np.flatnonzero(np.isinf(size) | ((size < LEAST) & (n != 0))) if not rationals.is_small else ()
+    if not len(inexact) and not len(far):
+        return place
+    beyond, denominator = np.zeros(n.shape, dtype=BEYOND), place.denominator.copy()
+    for i in far:
+        place.centre[i], beyond["exponent"][i] = nearest(int(n[i]), int(m[i]))
+        place.radius[i] = np.abs(place.centre[i]) * (HALF_ULP * SLACK)
+    for i in inexact:
+        beyond["is_inside"][i] = is_inside(int(n[i]), int(m[i]))
+        if np.isinf(denominator[i]):
+            mantissa, exponent = nearest(int(m[i]), 1)
+            # In units that leave it above 2^53: below, it would be taken for exact.
+            denominator[i], beyond["denominator_exponent"][i] = mantissa * 2.0**60 * SLACK, exponent - 60
+    return replace(place, denominator=denominator, beyond=beyond)
+
+
+def nearest_floats(rationals: Rationals) -> Floats:
+    """Return the nearest float64 of each number, ±inf beyond float64."""
+    n, m = rationals.numerators, rationals.denominators
+    if not rationals.is_small:
+        return np.array([nearest_float(int(a), int(b)) for a, b in zip(n, m, strict=True)], dtype=np.float64)
+    value = n.astype(np.float64)
+    if rationals.is_integral:
+        return value
+    for block in blocks(len(n)):
+        numerator, denominator = value[block], m[block].astype(np.float64)
+        # Two roundings are one too many: such numbers are divided as Python does, correctly rounded.
+        inexact = (np.abs(numerator) >= EXACT) & (m[block] != 1) | (denominator >= EXACT)
+        numerator /= denominator
+        for i in np.flatnonzero(inexact) + block.start:
+            value[i] = nearest_float(int(n[i]), int(m[i]))
+    return value
+
+
+def nearest_float(n: int, m: int) -> float:
+    """Return n/m correctly rounded, ±inf beyond float64.
+
+    >>> nearest_float(1, 4), nearest_float(-(10**400), 3)
+    (0.25, -inf)
+    """
+    try:
+        return n / m
+    except OverflowError:
+        return float("inf") if n > 0 else float("-inf")
+
+
+def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
+    """Return the real place of measured values, of which nothing else is known.
+
+    Both are float64 (*); error bounds that are left out are half an ulp.
+    """
+    if radius is None:
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            radius = np.abs(value) * HALF_ULP * SLACK + TINY
+    return ordinary(value, np.broadcast_to(radius, value.shape), np.full(value.shape, np.nan))
+
+
+def from_numbers(numbers: Sequence[Fraction], radii: Sequence[Fraction | None]) -> RealPlace:
+    """Return the real place of measured values, exact and of any size, of which nothing else is known."""
+    centre, radius, beyond = np.zeros(len(numbers)), np.full(len(numbers), np.inf), np.zeros(len(numbers), BEYOND)
+    for i, (q, r) in enumerate(zip(numbers, radii, strict=True)):
+        size = abs(q) + (r or 0)
+        is_held = not size or LEAST <= size <= GREATEST
+        unit = 0 if is_held else nearest(size.numerator, size.denominator)[1]
+        mantissa, exponent = nearest(q.numerator, q.denominator)
+        centre[i], beyond["exponent"][i] = Wide(mantissa, exponent).floats(unit), unit
+        if r is not None:
+            error = (r + abs(q - Fraction(centre[i]) * Fraction(2) ** unit)) / Fraction(2) ** unit
+            # The nearest float64 of the error may be below it.
+            radius[i] = np.nextafter(float(error), np.inf) if error else 0.0
+    place = from_values(centre, radius)
+    return replace(place, beyond=beyond) if beyond["exponent"].any() else place
+
+
+def unknown(shape: tuple[int, ...]) -> RealPlace:
+    """Return the real place of numbers of which nothing is known but that they lie inside the decoding bound."""
+    return from_values(np.full(shape, np.nan), np.full(shape, np.inf))
