@@ -33,36 +33,25 @@ def prefer(tokens):
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
-    """Each step of `generate` equals a whole forward pass over the text so far, with the numbers that were written."""
+    """What `generate` says step by step the model says of the whole text with the numbers that were written."""
     model, tokenizer = equipped(name, max_numerator=15014)  # any digits are a number
     torch.nn.init.normal_(model.numbers.head.linear.weight)
     plus = tokenizer.tokenizer.convert_tokens_to_ids("+")
     choose = prefer([tokenizer.token_id, tokenizer.token_id, plus])
     prompts = tokenizer(["5 + 7 =", "2 ="])
-    choose.start = prompts["input_ids"].shape[1]
+    choose.start = start = prompts["input_ids"].shape[1]
     options = {"use_cache": use_cache, "do_sample": False, "logits_processor": [choose]}
     written = model.generate(**prompts, max_new_tokens=6, **options, output_logits=True, return_dict_in_generate=True)
-    new = written.sequences[:, choose.start :]
-    assert new.tolist() == [[tokenizer.token_id, tokenizer.token_id, plus] * 2] * 2
-    assert written.numbers[:, : choose.start].tolist() == [[5, None, 7, None], [None, None, 2, None]]
-    is_number = written.sequences[:, choose.start :] == tokenizer.token_id
-    assert all(isinstance(value, Fraction) for value in written.numbers[:, choose.start :][is_number.numpy()])
-    assert len(set(written.numbers[:, choose.start :][is_number.numpy()])) > 2
-    # Again, all at once: the numbers as they would stand in a text.
-    reals, digits, mask = prompts["number_reals"], prompts["number_digits"], prompts["attention_mask"]
-    for step in range(6):
-        so_far = written.sequences[:, : choose.start + step]
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)
-        outputs = model(so_far, number_reals=reals, number_digits=digits, attention_mask=mask, position_ids=positions)
-        torch.testing.assert_close(outputs.logits[:, -1], written.logits[step], rtol=1e-4, atol=1e-4)
-        value = written.numbers[:, choose.start + step]
-        new_reals, new_digits = torch.full((2, 1), torch.nan), torch.full((2, 1, 6, 1), -100, dtype=torch.int32)
-        if value[0] is not None:
-            assert value.tolist() == model.numbers.decode(outputs.number_states[:, -1]).tolist()
-            found = adelic_targets(SPACE, value)
-            new_reals, new_digits = found[0].float()[:, None], found[1].int()[:, None]
-        reals, digits = torch.cat([reals, new_reals], 1), torch.cat([digits, new_digits], 1)
-        mask = torch.cat([mask, mask.new_ones(2, 1)], 1)
+    assert written.sequences[:, start:].tolist() == [[tokenizer.token_id, tokenizer.token_id, plus] * 2] * 2
+    assert written.numbers[:, :start].tolist() == [[5, None, 7, None], [None, None, 2, None]]
+    numbers = written.numbers[:, start:][:, [0, 1, 3, 4]]
+    assert all(isinstance(value, Fraction) for value in numbers.flat)
+    assert len(set(numbers.flat)) > 2
+    for row in range(2):
+        outputs = read_again(model, prompts, written, row)
+        logits = torch.stack([step[row] for step in written.logits])
+        torch.testing.assert_close(outputs.logits[0, start - 1 : -1], logits, rtol=1e-4, atol=1e-4)
+    assert assert_consistent(model, prompts, written) == 8
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -79,6 +68,33 @@ def test_several_sequences_a_prompt(equipped, name):
     assert len(tokenizer.decode(written.sequences, written.numbers)) == 6
     alone = model.generate(**tokenizer(["5 ="]), max_new_tokens=3, do_sample=False, logits_processor=[choose])
     assert alone.numbers[0, -3:].tolist() == written.numbers[0, -3:].tolist() == written.numbers[2, -3:].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GENERATORS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"do_sample": True, "num_beams": 2},
+        {"output_scores": True, "output_logits": True, "return_dict_in_generate": True},
+        {"use_cache": False},
+        {"cache_implementation": "static"},
+        {"cache_implementation": "dynamic"},
+    ],
+)
+def test_the_librarys_ways_of_generating(equipped, name, options):
+    """Those that its own tests of generation ask for, which its source archive lacks."""
+    model, tokenizer = equipped(name)
+    prompts = tokenizer(["5 + 7 =", "2 ="])
+    expected = model.generate(**prompts, max_new_tokens=4, do_sample=False)
+    found = model.generate(**prompts, max_new_tokens=4, **{"do_sample": False} | options)
+    assert found.sequences.shape == found.numbers.shape == (2, 8)
+    assert ("scores" in found, "logits" in found) == ("output_scores" in options,) * 2
+    if "num_beams" not in options:
+        assert torch.equal(found.sequences, expected.sequences)
+        assert found.numbers.tolist() == expected.numbers.tolist()
+    alone = model.generate(**tokenizer(["2 ="]), max_new_tokens=4, do_sample=False)
+    assert torch.equal(expected.sequences[1, -4:], alone.sequences[0, -4:])
 
 
 def test_digits_that_are_no_number_are_read_as_no_number(equipped):
@@ -103,16 +119,12 @@ def test_ways_of_generating_that_lose_numbers_are_refused(equipped, options):
         model.generate(**tokenizer("5 ="), generation_config=transformers.GenerationConfig(**options))
 
 
-def test_the_refusal_of_an_assistant_is_one_line(equipped):
+def test_an_assistant_and_no_prompts_are_refused_in_one_line(equipped):
     model, tokenizer = equipped("GPT2LMHeadModel")
     with pytest.raises(
         ConfigurationError, match=r"^assistant_model=[^\n]{,60} does not go with numbers; leave it out$"
     ):
         model.generate(**tokenizer("5 ="), assistant_model=model)
-
-
-def test_generate_needs_prompts(equipped):
-    model, _ = equipped("GPT2LMHeadModel")
     with pytest.raises(ConfigurationError, match="needs input_ids"):
         model.generate(max_new_tokens=1)
 
@@ -141,31 +153,35 @@ def wandering(*tokens):
     return [processor]
 
 
+def read_again(model, prompts, written, row):
+    """Return what the model makes of a text that was written, with its numbers, all at once."""
+    tokens, values = written.sequences[row], written.numbers[row]
+    reals, digits = unknown_numbers(SPACE, tuple(tokens.shape))
+    for at, value in enumerate(values):
+        if value is not None:
+            real, places = adelic_targets(SPACE, value)
+            reals[at], digits[at] = real.float(), places.int()
+    mask = prompts["attention_mask"][row // (len(written.sequences) // len(prompts["attention_mask"]))]
+    mask = torch.cat([mask, mask.new_ones(len(tokens) - len(mask))])
+    return model(
+        tokens[None].clamp(min=0),
+        number_reals=reals[None],
+        number_digits=digits[None],
+        attention_mask=mask[None],
+        position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[None],
+    )
+
+
 def assert_consistent(model, prompts, written):
-    """Assert that each written number is what the model says that has read the text before it."""
-    start = prompts["input_ids"].shape[1]
-    copies = len(written.sequences) // len(prompts["input_ids"])
+    """Assert that each written number is what the model says that has read the text before it; return how many."""
     n_numbers = 0
     for row, (tokens, values) in enumerate(zip(written.sequences, written.numbers, strict=True)):
-        reals, digits = unknown_numbers(SPACE, tuple(tokens.shape))
-        for at, value in enumerate(values):
-            if value is not None:
-                real, places = adelic_targets(SPACE, value)
-                reals[at], digits[at] = real.float(), places.int()
-        mask = torch.cat([prompts["attention_mask"][row // copies], torch.ones(len(tokens) - start, dtype=torch.int64)])
-        states = model(
-            tokens[None].clamp(min=0),
-            number_reals=reals[None],
-            number_digits=digits[None],
-            attention_mask=mask[None],
-            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[None],
-        ).number_states[0]
-        for at in range(start, len(tokens)):
-            is_number = tokens[at] == model.numbers.settings.token_id
+        states = read_again(model, prompts, written, row).number_states[0]
+        for at in range(prompts["input_ids"].shape[1], len(tokens)):
+            is_number = bool(tokens[at] == model.numbers.settings.token_id)
             n_numbers += is_number
-            expected = model.numbers.decode(states[at - 1]).item() if is_number else None
-            assert values[at] == expected
-    return int(n_numbers)
+            assert values[at] == (model.numbers.decode(states[at - 1]).item() if is_number else None)
+    return n_numbers
 
 
 @pytest.mark.parametrize("name", GENERATORS)

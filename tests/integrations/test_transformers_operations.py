@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -17,12 +18,11 @@ from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers import (
     NumberCollator,
-    NumberSettings,
     NumberTokenizer,
     equip,
     from_pretrained,
 )
-from adelic.nn import exact_numbers, fractions_of
+from adelic.nn import exact_numbers
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
 FOUR = ("+", "-", "*", "/")
@@ -81,7 +81,28 @@ def test_each_written_number_says_how_it_came_about(trained):
     assert written.derivations[:, -1].tolist() == ["12.5 × 8", "(−3) − 1/3"]
     assert written.derivations.shape == written.numbers.shape == tuple(written.sequences.shape)
     assert not written.derivations[:, :-1].any()
+    assert np.isnan(written.probabilities[:, :-1]).all()
+    assert ((written.probabilities[:, -1] > 0.9) & (written.probabilities[:, -1] < 1.0001)).all()
     assert written.numbers[0, :-1].tolist() == [Fraction(25, 2), None, 8, None]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "derivations"),
+    [("[NUM] + 5 =", "5|free"), ("is =", "None|free"), ("7 / 0 =", "7|0|free|7 [^÷].*|0 .*")],
+)
+def test_what_no_number_is_made_of(trained, prompt, derivations):
+    """A token that says no number is not chosen, nor is a division by zero; without numbers the other head writes."""
+    model, tokenizer = trained
+    written = model.generate(**tokenizer([prompt]), max_new_tokens=1, do_sample=False, num_return_sequences=1)
+    assert re.fullmatch(derivations, str(written.derivations[0, -1]))
+
+
+def test_several_sequences_a_prompt_have_their_own_derivations(trained):
+    model, tokenizer = trained
+    prompts = tokenizer(["7 * 8 =", "10 + 20 ="])
+    written = model.generate(**prompts, max_new_tokens=1, do_sample=True, num_return_sequences=2)
+    is_number = written.sequences[:, -1] == tokenizer.token_id
+    assert [written.derivations[row, -1] is not None for row in range(4)] == is_number.tolist()
 
 
 @pytest.mark.parametrize("options", [{"use_cache": False}, {"num_beams": 3}, {"do_sample": True, "num_beams": 1}])
@@ -109,15 +130,6 @@ def test_numbers_that_were_written_are_numbers_of_the_context(trained, options):
             before = {str(value) for value in written.numbers[row, :at] if value is not None}
             parts = [part.strip("() ") for sign in "×÷" for part in shown.split(sign)]
             assert shown == "free" or before & {*parts, *shown.replace("+", " ").split()}
-
-
-def test_several_sequences_a_prompt_have_their_own_derivations(trained):
-    model, tokenizer = trained
-    written = model.generate(
-        **tokenizer(["7 * 8 =", "10 + 20 ="]), max_new_tokens=1, do_sample=True, num_return_sequences=2
-    )
-    is_number = written.sequences[:, -1] == tokenizer.token_id
-    assert [written.derivations[row, -1] is not None for row in range(4)] == is_number.tolist()
 
 
 def test_saved_copied_and_pickled_it_computes_the_same(trained, tmp_path):
@@ -160,81 +172,16 @@ def test_two_steps_write_one_number(equipped, tmp_path):
     assert low.generate(**prompt, max_new_tokens=1, do_sample=False).numbers[0, -1] == 160
 
 
-def test_weights_of_other_operations_are_refused(equipped):
-    model, _ = equipped("LlamaForCausalLM", operations=("+", "-"), constants=(60,))
-    for options in ({"operations": ("-", "+"), "constants": (60,)}, {"operations": ("+", "-"), "constants": (100,)}):
-        other, _ = equipped("LlamaForCausalLM", **options)
-        with pytest.raises(ConfigurationError, match="these weights are of another OperationHead"):
-            other.load_state_dict(model.state_dict())
-
-
-def test_settings_without_operations_are_those_of_before(equipped):
-    model, tokenizer = equipped("LlamaForCausalLM")
-    assert set(model.config.adelic) == {
-        *("model", "space", "token_id", "features", "real_scale", "max_numerator", "max_denominator", "loss_weight")
-    }
-    assert "number_limbs" not in tokenizer("5 and 7")
-    assert model.numbers.operations is None
-    assert "derivations" not in model.generate(**tokenizer("5 ="), max_new_tokens=1)
-
-
-def test_settings_with_operations_are_kept_as_plain_data():
-    settings = NumberSettings(space=SPACE, token_id=9, operations=("+", "gcd"), constants=(60, "1/2"), recent=5)
-    assert settings.to_dict()["constants"] == ["60", "1/2"]
-    assert NumberSettings.from_dict(settings.to_dict()) == settings
-
-
-@pytest.mark.parametrize("name", ["LlamaForCausalLM", "GPT2LMHeadModel", "BertForMaskedLM"])
-def test_texts_without_numbers_give_the_outputs_that_they_gave(name, word_tokenizer, tiny_model):
-    tokenizer = word_tokenizer(padding_side="left")
-    plain = tiny_model(name, len(tokenizer))
-    batch = dict(tokenizer(["and is and", "is"], return_tensors="pt", padding=True))
-    expected = plain(**batch).logits
-    model = equip(tiny_model(name, len(tokenizer)), tokenizer, SPACE, operations=FOUR)
-    logits = model(**NumberTokenizer(tokenizer)(["and is and", "is"])).logits
-    torch.testing.assert_close(logits[..., : expected.shape[-1]], expected)
-
-
-def test_numbers_beyond_int64_go_through_tensors_unharmed(equipped):
-    _, tokenizer = equipped("LlamaForCausalLM", operations=FOUR)
-    batch = tokenizer([f"{10**40} and -7/3", "and"])
-    numbers = fractions_of(batch["number_limbs"])
-    assert [value for value in numbers.reshape(-1) if value is not None] == [10**40, Fraction(-7, 3)]
-
-
-def test_a_token_of_a_text_that_says_no_number_is_not_chosen(trained):
-    model, tokenizer = trained
-    written = model.generate(**tokenizer(["[NUM] + 5 ="]), max_new_tokens=1, do_sample=False)
-    assert written.numbers[0, 0] is None
-    assert "5" in written.derivations[0, -1] or written.derivations[0, -1] == "free"
-
-
-def test_a_text_without_any_number_is_written_by_the_other_head(trained):
-    model, tokenizer = trained
-    written = model.generate(**tokenizer(["is ="]), max_new_tokens=1, do_sample=False)
-    assert written.derivations[0, -1] in (None, "free")
-
-
-def test_division_by_zero_is_never_chosen(trained):
-    model, tokenizer = trained
-    written = model.generate(**tokenizer(["7 / 0 ="]), max_new_tokens=1, do_sample=False)
-    assert written.numbers[0, -1] is not None
-    assert "÷ 0" not in written.derivations[0, -1]
-
-
 def test_long_contexts_need_the_option(equipped):
     text = " and ".join(map(str, range(1, 501)))
-    model, tokenizer = equipped("LlamaForCausalLM", operations=FOUR)
-    collator = NumberCollator(tokenizer, "causal")
-    with pytest.raises(ConfigurationError, match=r"there are 500 numbers in a context.*; recent=128 chooses among"):
-        model(**collator([{"prompt": text + " =", "completion": " 999"}]))
-    model, tokenizer = equipped("LlamaForCausalLM", operations=FOUR, recent=4)
-    outputs = model(**NumberCollator(tokenizer, "causal")([{"prompt": text + " =", "completion": " 999"}]))
-    assert outputs.number_derivable == 1  # 499 + 500
-    outputs = model(**NumberCollator(tokenizer, "causal")([{"prompt": text + " =", "completion": " 3"}]))
-    assert outputs.number_derivable == 1  # 500 − 497
-    outputs = model(**NumberCollator(tokenizer, "causal")([{"prompt": text + " =", "completion": " 5"}]))
-    assert outputs.number_derivable == 0
+    for recent, answer, derivable in ((None, 999, None), (4, 999, 1), (4, 3, 1), (4, 5, 0)):  # 499 + 500, 500 − 497
+        model, tokenizer = equipped("LlamaForCausalLM", operations=FOUR, recent=recent)
+        batch = NumberCollator(tokenizer, "causal")([{"prompt": text + " =", "completion": f" {answer}"}])
+        if recent:
+            assert model(**batch).number_derivable == derivable
+        else:
+            with pytest.raises(ConfigurationError, match=r"there are 500 numbers in a context.*; recent=128 chooses"):
+                model(**batch)
 
 
 def test_what_is_learned_needs_the_numbers_themselves(trained):
@@ -250,17 +197,6 @@ def test_what_is_learned_needs_the_numbers_themselves(trained):
         model.generate(**prompt, max_new_tokens=1)
 
 
-def test_answers_that_nothing_gives_are_told_of(equipped):
-    model, tokenizer = equipped("LlamaForCausalLM", operations=("+",))
-    collator = NumberCollator(tokenizer, "causal")
-    batch = collator([{"prompt": "1 + 2 =", "completion": f" {n}"} for n in (3, 70, 80, 85) * 16])
-    with pytest.warns(UserWarning, match="^only 25% of 64 numbers to be written"):
-        outputs = model(**batch)
-    assert outputs.number_derivable == 0.25
-    outputs.loss.backward()
-    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
-
-
 def test_an_answer_that_neither_head_can_say_is_told_of_and_left_out(equipped):
     model, tokenizer = equipped("LlamaForCausalLM", operations=("+",), max_numerator=50)
     collator = NumberCollator(tokenizer, "causal")
@@ -272,14 +208,6 @@ def test_an_answer_that_neither_head_can_say_is_told_of_and_left_out(equipped):
     assert other(**NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 365"}])).number_loss > 1
 
 
-def test_probabilities_are_those_of_what_was_written(trained):
-    model, tokenizer = trained
-    written = model.generate(**tokenizer(["7 * 8 =", "3 + 4 ="]), max_new_tokens=1, do_sample=False)
-    assert np.isnan(written.probabilities[:, :-1]).all()
-    assert (written.probabilities[:, -1] > 0.9).all()
-    assert (written.probabilities[:, -1] < 1.0001).all()
-
-
 def test_texts_of_another_models_tokenizer_are_refused(trained, word_tokenizer, tiny_model):
     model, _ = trained
     tokenizer = word_tokenizer("other", "words", padding_side="left")
@@ -288,26 +216,11 @@ def test_texts_of_another_models_tokenizer_are_refused(trained, word_tokenizer, 
         model.generate(**NumberTokenizer(tokenizer)("1 + 2 ="), max_new_tokens=1)
 
 
-def test_a_causal_model_is_trained_with_padding_on_the_right(trained):
-    _, tokenizer = trained
-    batch = NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 3"}, "1 + 2 + 3 + 4 = 10"])
-    assert batch["attention_mask"][0, :5].all()
-    assert not batch["attention_mask"][0, 5:].any()
-    assert tokenizer.tokenizer.padding_side == "left"
-
-
-def test_a_text_without_tokens_is_named(trained):
-    _, tokenizer = trained
-    with pytest.raises(ConfigurationError, match="the text '' has no token"):
-        tokenizer([""])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"constants": (60,)}, "constants and recent are for operations"),
         ({"operations": FOUR, "constants": "100"}, r"constants='100' is no list of numbers; \(100,\) is one"),
-        ({"operations": FOUR, "constants": 100}, r"constants=100 is no list of numbers; \(100,\) is one"),
         ({"operations": ("+", "plus")}, "operations has 'plus'"),
         ({"operations": FOUR, "recent": 0}, "recent=0 must be a whole number from 1 to 128, or None"),
         ({"operations": "+-"}, "is no list of names"),
@@ -323,52 +236,24 @@ def test_wrong_options_are_named_before_anything_is_changed(options, message, wo
     assert "[NUM]" not in tokenizer.get_vocab()
 
 
-def test_masked_models_choose_among_the_numbers_on_both_sides(equipped):
+@pytest.mark.parametrize(
+    ("texts", "at", "is_hidden", "share"),
+    [
+        (["7 + 8 = 15", "7 + 8 = 16"], 0, True, 0),  # 15 − 8 is no sum, and nothing gives 7
+        (["7 + 8 = 15", "7 + 8 = 16"], -1, True, 0.5),
+        (["7 + 8 = 15", "7 + 8 = 16"], -1, False, 0.5),  # what is said and stays visible is not derived from itself
+        (["7 + 8 = 15"], 2, False, 0),  # from both sides: 7 + 15 does not give 8
+        (["7 and 22 and 15"], 2, False, 1),
+    ],
+)
+def test_masked_models_choose_among_the_numbers_on_both_sides(equipped, texts, at, is_hidden, share):
     model, tokenizer = equipped("BertForMaskedLM", operations=("+",))
-    batch = dict(tokenizer(["7 + 8 = 15", "7 + 8 = 16"]))
-    token = tokenizer.token_id
+    batch = dict(tokenizer(texts))
     labels = torch.full_like(batch["input_ids"], -100)
-    labels[:, 0] = token  # the first number is hidden: 15 − 8 is no sum, but 8 + … none; nothing gives 7
-    hidden = batch["input_ids"].clone()
-    hidden[:, 0] = tokenizer.tokenizer.mask_token_id
-    assert model(**batch | {"input_ids": hidden, "labels": labels}).number_derivable == 0
-    labels = torch.full_like(labels, -100)
-    labels[:, -1] = token
-    hidden = batch["input_ids"].clone()
-    hidden[:, -1] = tokenizer.tokenizer.mask_token_id
-    assert model(**batch | {"input_ids": hidden, "labels": labels}).number_derivable == 0.5
-    # A number that is to be said and stays visible is no derivation of itself.
-    outputs = model(**batch | {"labels": labels})
-    assert outputs.number_derivable == 0.5
-    labels = torch.full_like(labels, -100)
-    labels[0, 2] = token  # the number in the middle, alone: 7 + 15 and others do not give 8
-    assert model(**batch | {"labels": labels}).number_derivable == 0
-    twice = dict(tokenizer(["7 and 22 and 15"]))
-    labels = torch.full_like(twice["input_ids"], -100)
-    labels[0, 2] = token
-    assert model(**twice | {"labels": labels}).number_derivable == 1
-
-
-def test_left_and_right_padding_say_the_same(trained):
-    model, tokenizer = trained
-    collator = NumberCollator(tokenizer, "causal")
-    examples = [{"prompt": "7 * 8 =", "completion": " 56"}, {"prompt": "1 + 2 + 3 * 4 =", "completion": " 15"}]
-    alone = [model(**collator([example])).number_loss.item() for example in examples]
-    together = model(**collator(examples)).number_loss.item()
-    assert together == pytest.approx(sum(alone) / 2, rel=1e-3)
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore")  # of the exporter, about what the library's models do
-def test_exported_with_operations(trained):
-    model, tokenizer = trained
-    model = copy.deepcopy(model)
-    model.config.use_cache = False
-    batch, other = dict(tokenizer(["1 and 2", "3"])), dict(tokenizer(["1 + 2 / 3 and -4/7 is 5", "3 + 4"]))
-    axes = {key: {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO} for key in batch}
-    exported = torch.export.export(model, (), batch, dynamic_shapes=axes, strict=False).module()
-    for inputs in (batch, other):
-        torch.testing.assert_close(exported(**inputs)["number_states"], model(**inputs)["number_states"])
+    labels[:, at] = tokenizer.token_id
+    if is_hidden:
+        batch["input_ids"][:, at] = tokenizer.tokenizer.mask_token_id
+    assert model(**batch, labels=labels).number_derivable == share
 
 
 def test_hidden_numbers_are_computed_with_and_not_seen(trained):
@@ -407,3 +292,14 @@ def test_what_cannot_be_hidden_is_refused(equipped, hidden, operations, message)
     _, tokenizer = equipped("LlamaForCausalLM", operations=operations)
     with pytest.raises(ConfigurationError, match=message):
         NumberCollator(tokenizer, "causal", hidden=hidden)
+
+
+def test_padding_is_on_the_right_in_training_and_changes_nothing(trained):
+    model, tokenizer = trained
+    assert tokenizer.tokenizer.padding_side == "left"
+    collator = NumberCollator(tokenizer, "causal")
+    examples = [{"prompt": "7 * 8 =", "completion": " 56"}, {"prompt": "1 + 2 + 3 * 4 =", "completion": " 15"}]
+    alone = [model(**collator([example])).number_loss.item() for example in examples]
+    together = collator(examples)
+    assert together["attention_mask"][0].tolist() == [1] * 5 + [0] * 4
+    assert model(**together).number_loss.item() == pytest.approx(sum(alone) / 2, rel=1e-3)

@@ -3,7 +3,7 @@
 The library's source archive on PyPI has them (tests/test_modeling_common.py); pip fetches the one of the installed
 version, into `sources` of ADELIC_CACHE. Of each test of theirs it is said here whether it passes: one that neither
 passes nor stands in `NOT_APPLICABLE` is a failure, and so is one there that passes. The archive lacks tests/generation
-and tests/exporters; what those ask is asked in our own words in `test_transformers_common`.
+and tests/exporters; what those ask is asked in `test_transformers_generating` and `…_saving`.
 """
 
 import importlib

@@ -1,27 +1,16 @@
 """Expressions become texts of exact steps, which are read as they are meant."""
 
-import random
 import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
-import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers import (
-    NumberCollator,
-    NumberTokenizer,
-    Rewriting,
-    equip,
-    find_numbers,
-    rewrite,
-    scratchpad,
-)
+from adelic.integrations.transformers import Rewriting, find_numbers, rewrite, scratchpad
 from adelic.integrations.transformers import scratchpads as module
 from adelic.nn.heads.exact import WrittenNumbers
 
@@ -83,43 +72,28 @@ REFUSED = {
 }
 LEFT_OVER = {
     "10 % 3 + 1": "10 %",
-    "2 x 3 + 4": "2",
     "2(3+4)": "2",
     "(3+4)(5)": "(5)",
     "sqrt(4)+1": "sqrt",
     "2*3!": "!",
     "[2+3]*4": "[",
-    "|3-5|*2": "|",
     "(1, 2) + 3": "(1",
-    "(see 3 + 5)": "(",
     "1) 3 + 5": "1)",
     "3 + x": "+",
     "x + 3": "x +",
-    "x - 3": "x -",
-    "x-3": "x",
     "x -3 * 2": "x",
-    "f (3+4)": "f",
     "(3+4)x": "x",
     "3 + 4 x": "x",
     "_(3+5)": "_",
     "[NUM] + 5": "[NUM]",
     "½ + 3": "½",
-    "3² + 4": "3²",
     "二 + 3": "二",
-    "\u0663 + 3": "\u0663",
-    "√(4) + 3": "√",
     "1_000 + 3": "1_000",
-    "0x10 + 3": "0x10",
     "1 000 + 3": "1",
     "3 + 5 km * 2": "* 2",
-    "3 + 5 - two": "-",
     "3 + 5 = 8": "= 8",
-    "3 + 5 < x": "<",
     "12% of 50 + 3": "12%",
-    "3 +": "+",
-    "* 3": "*",
     "In 1999 she had 3+5": "1999",
-    "x is 7; 3 + 5": "7",
 }
 _numbers = st.one_of(
     st.integers(0, 99).map(str),
@@ -187,7 +161,7 @@ def test_what_is_not_understood_is_refused(text):
     [
         ({"text": None}, "text=None must be a string"),
         ({"text": "1 + 2", "rng": 0}, "rng=0 must be None or a generator, as np.random.default_rng(0) is"),
-        ({"text": "1 + 2", "rng": random.Random()}, "rng=<random.Random object at"),
+        ({"text": "1 + 2", "style": "words"}, "style='words' must be 'steps' or 'rewrite'"),
     ],
 )
 def test_arguments_of_other_types(arguments, message):
@@ -196,66 +170,35 @@ def test_arguments_of_other_types(arguments, message):
     assert "\n" not in str(caught.value)
 
 
-def test_an_unknown_style():
-    with pytest.raises(ConfigurationError, match="style='words' must be 'steps' or 'rewrite'"):
-        scratchpad("1 + 2", style="words")
-
-
-@given(EXPRESSIONS, st.integers(0, 9))
-def test_steps_are_read_as_they_are_meant_and_keep_the_value(text, seed):
-    rng = np.random.default_rng(seed)
-    try:
-        value = value_of(text)
-    except ZeroDivisionError:
-        with pytest.raises(ConfigurationError, match="divides by zero"):
-            scratchpad(text, rng=rng)
-        return
-    pad = scratchpad(text, rng=rng)
-    assert value_as_read(pad["prompt"].removesuffix("=")) == value
-    said = pad["completion"].strip().split("; ")
-    for step in said:
-        if " = " in step:
-            operation, result = step.split(" = ")
-            assert [value_as_read(operation)] == [found.value for found in find_numbers(f" = {result};")]
-            assert len(find_numbers(operation)) == 2
-    assert find_numbers(pad["completion"])[-1].value == value
-    operators = re.findall(r" (?:[-+/]|\*\*?) ", pad["prompt"])
-    assert len(said) == max(1, len(operators))
-
-
-@given(EXPRESSIONS, st.integers(0, 9))
-def test_rewriting_keeps_the_value_in_any_order(text, seed):
-    rng = np.random.default_rng(seed)
-    try:
-        value = value_of(text)
-    except ZeroDivisionError:
-        with pytest.raises(ConfigurationError, match="divides by zero"):
-            scratchpad(text, style="rewrite", rng=rng)
-        return
-    examples = scratchpad(text, style="rewrite", rng=rng)
-    counts = []
-    for example in examples:
-        assert value_as_read(example["prompt"].removesuffix("=")) == value
-        counts.append(len(find_numbers(example["prompt"])))
-        (result,) = find_numbers(example["completion"])
-        assert str(result.value) == example["completion"].strip() or counts[-1] == 1
-    assert counts == list(range(len(examples), 0, -1))
-    assert find_numbers(examples[-1]["completion"])[0].value == value
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [("What is ", "?"), ("Let us see. Find ", "."), ("The 'half-life': ", " of it; all")]
+@given(
+    EXPRESSIONS, st.integers(0, 9), st.sampled_from([("", ""), ("What is ", "?"), ("The 'half-life': ", " of it; all")])
 )
-@given(EXPRESSIONS)
-def test_text_around_an_expression_stays(before, after, text):
+def test_steps_and_rewriting_are_read_as_they_are_meant_and_keep_the_value(text, seed, around):
+    before, after = around
+    text = f"0 + {text}" if before else text  # a sign behind words would be left over
     try:
-        value_of(text)
+        value = value_of(text)
     except ZeroDivisionError:
+        with pytest.raises(ConfigurationError, match="divides by zero"):
+            scratchpad(text, rng=np.random.default_rng(seed))
         return
-    plain = scratchpad(f"0 + {text}")
-    within = scratchpad(f"{before}0 + {text}{after}")
-    assert within["prompt"] == f"{before}{plain['prompt'].removesuffix(' =')}{after} ="
-    assert within["completion"] == plain["completion"]
+    pad = scratchpad(f"{before}{text}{after}", rng=np.random.default_rng(seed))
+    examples = scratchpad(f"{before}{text}{after}", style="rewrite", rng=np.random.default_rng(seed))
+    assert examples[0]["prompt"] == pad["prompt"]
+    for left, example in zip(range(len(examples), 0, -1), examples, strict=True):
+        assert example["prompt"].startswith(before)
+        expression = example["prompt"].removeprefix(before).removesuffix(f"{after} =")
+        assert value_as_read(expression) == value
+        assert len(find_numbers(expression)) == left
+    said = pad["completion"].strip().split("; ")
+    results = [find_numbers(example["completion"]) for example in examples]
+    assert [[number.value] for (number,) in results] == [
+        [find_numbers(f" = {one}")[-1].value] for one in [*said[: len(examples) - 1], value]
+    ]
+    for step in said[: len(examples) - 1]:
+        operation, result = step.split(" = ")
+        assert value_as_read(operation) == find_numbers(f" = {result};")[0].value
+        assert len(find_numbers(operation)) == 2
 
 
 def test_orders_are_drawn():
@@ -382,45 +325,3 @@ def test_the_first_step_is_what_generate_writes(computing):
 def test_rewriting_needs_operations(equipped):
     with pytest.raises(ConfigurationError, match=r"has no operations; equip\(…, operations=…\) gives it some"):
         rewrite(*equipped("LlamaForCausalLM"), "1 + 2 =")
-
-
-@pytest.mark.long
-def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(word_tokenizer):
-    """In 300 steps; a window of four tokens, so that what it learns is local."""
-    rng = np.random.default_rng(0)
-
-    def expression(n):
-        parts = [str(rng.integers(-99, 100)) for _ in range(n)]
-        for _ in range(n - 1):
-            at = rng.integers(len(parts) - 1)
-            inner = f"{parts[at]} {rng.choice(['+', '-', '*'])} {parts[at + 1]}"
-            parts[at : at + 2] = [f"({inner})" if rng.integers(2) else inner]
-        return parts[0]
-
-    examples = [
-        example
-        for n in rng.integers(2, 5, size=1000)
-        for example in scratchpad(expression(n), style="rewrite", rng=rng)
-    ]
-    tokenizer = word_tokenizer("(", ")", "((", "))", padding_side="left")
-    torch.manual_seed(0)
-    config = transformers.MistralConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
-        num_key_value_heads=2, sliding_window=4, bos_token_id=None, eos_token_id=None, pad_token_id=1,
-    )  # fmt: skip
-    space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
-    model = equip(transformers.MistralForCausalLM(config), tokenizer, space, operations=("+", "-", "*"), constants=())
-    number_tokenizer = NumberTokenizer(tokenizer)
-    collate = NumberCollator(number_tokenizer, model.objective)
-    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
-    for step in range(300):
-        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - step / 300)
-        batch = collate([examples[at] for at in rng.integers(len(examples), size=32)])
-        optimizer.zero_grad()
-        model(**batch).loss.backward()
-        optimizer.step()
-    model.eval()
-    texts = [expression(8) for _ in range(100)]
-    found = rewrite(model, number_tokenizer, [scratchpad(text)["prompt"] for text in texts])
-    right = sum(one.number == value_of(text) for one, text in zip(found, texts, strict=True))
-    assert right > 85

@@ -72,13 +72,10 @@ def test_padding_and_truncation_on_either_side(word_tokenizer, side):
     assert batch["number_reals"][1, 0 if side == "right" else -1] == 5
 
 
-def test_a_text_with_the_token_itself_has_no_number_there(tokenizer):
+def test_the_token_itself_is_no_number_and_the_finder_is_an_option(tokenizer):
     batch = tokenizer("[NUM] + 7")
     assert batch["number_reals"].isnan().tolist() == [[True, True, False]]
     assert decoded(batch, 0) == [7]
-
-
-def test_the_finder_is_an_option(tokenizer):
     told = NumberTokenizer(tokenizer.tokenizer, SPACE, find=partial(find_numbers, dates=True))
     assert decoded(told("2024-12-10"), 0) == [2024, 12, 10]
     assert decoded(tokenizer("2024-12-10"), 0) == []
@@ -97,27 +94,22 @@ def test_byte_level_tokenizers_keep_the_text(byte_tokenizer):
     assert tokenizer.decode(batch["input_ids"], [[None] * len(values)]) == ["it costs $[NUM], x2 and not [NUM]"]
 
 
-def test_a_tokenizer_without_the_token_is_refused(word_tokenizer):
+def test_a_tokenizer_without_the_token_or_that_loses_it_is_refused(word_tokenizer):
     with pytest.raises(ConfigurationError, match=r"has no token \[NUM\]"):
         NumberTokenizer(word_tokenizer(), SPACE)
-
-
-def test_a_tokenizer_that_loses_the_token_is_refused(word_tokenizer):
     plain = word_tokenizer("[NUM]")  # a word of the vocabulary, but split before it is looked up
     with pytest.raises(ConfigurationError, match="made 0 number tokens of 2 numbers in row 0"):
         NumberTokenizer(plain, SPACE)("1 and 2")
 
 
 def test_causal_batches(tokenizer):
-    batch = NumberCollator(tokenizer, "causal")(["1 + 2 = 3", "4"])
-    assert set(batch) == {"input_ids", "attention_mask", "labels", "number_reals", "number_digits"}
-    assert torch.equal(batch["labels"][0], batch["input_ids"][0])
-    assert batch["labels"][1].tolist() == [tokenizer.token_id, *[-100] * 4]
-
-
-def test_completions_alone_are_learned(tokenizer):
+    """Of texts all tokens are learned, of prompts with completions these alone; long texts are cut."""
     batch = NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 3 and"}, "4 and"])
-    assert (batch["labels"] != -100).tolist() == [[False] * 4 + [True] * 2, [True] * 2 + [False] * 4]
+    assert set(batch) == {"input_ids", "attention_mask", "labels", "number_reals", "number_digits"}
+    is_learned = batch["labels"] != -100
+    assert is_learned.tolist() == [[False] * 4 + [True] * 2, [True] * 2 + [False] * 4]
+    assert torch.equal(batch["labels"][is_learned], batch["input_ids"][is_learned])
+    assert NumberCollator(tokenizer, "causal", max_length=3)(["1 + 2 = 3"])["input_ids"].shape == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +146,10 @@ def test_options_with_which_a_row_is_not_a_text_are_refused(tokenizer, options):
         tokenizer(["1 + 2 + 3 + 4"], truncation=True, max_length=3, **options)
 
 
-@pytest.mark.parametrize(("texts", "what"), [([], "there is no text"), ([("1", "2")], r"\('1', '2'\) is not a text")])
+@pytest.mark.parametrize(
+    ("texts", "what"),
+    [([], "there is no text"), ([("1", "2")], r"\('1', '2'\) is not a text"), ([""], "the text '' has no token")],
+)
 def test_what_is_no_text_is_refused(tokenizer, texts, what):
     with pytest.raises(ConfigurationError, match=what):
         tokenizer(texts)
@@ -190,10 +185,6 @@ def test_entries_that_some_examples_lack_are_refused(tokenizer, with_it, without
         NumberCollator(tokenizer, None)(examples)
 
 
-def test_long_texts_are_cut(tokenizer):
-    assert NumberCollator(tokenizer, "causal", max_length=3)(["1 + 2 = 3"])["input_ids"].shape == (1, 3)
-
-
 def test_wrong_examples_and_objectives(tokenizer):
     with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
@@ -212,8 +203,6 @@ def test_wrong_examples_and_objectives(tokenizer):
             equip(none, tokenizer.tokenizer, SPACE)
         with pytest.raises(ConfigurationError, match="is not a NumberTokenizer"):
             NumberCollator(none, None)
-    with pytest.raises(ConfigurationError, match="there is no text"):
-        NumberCollator(tokenizer, None)([])
     with pytest.raises(ConfigurationError, match="objective='clm' must be 'causal', 'masked' or None"):
         NumberCollator(tokenizer, "clm")
 
