@@ -1,9 +1,9 @@
 """Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,58 +11,18 @@ import numpy.typing as npt
 from adelic.errors import (
     ConfigurationError,
     DecodingError,
-    DivisionByZeroError,
-    PrecisionError,
     SpaceError,
 )
 from adelic.numbers import finite
 from adelic.numbers.coordinates import check_float32, write_real_row
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import Residue
-from adelic.numbers.local.array import PadicArray
-from adelic.numbers.number_array import NumberArray, common_shape, read_only
-from adelic.numbers.real import RealPlace
+from adelic.numbers.local.array import LocalField, PadicArray
+from adelic.numbers.number_array import NumberArray, read_only
 from adelic.numbers.threshold import are_many
 from adelic.numbers.window import Window
-
-
-class Space(Protocol):
-    """The interface of a space to its arrays: of an `AdeleSpace`, or of a space of algebraic numbers."""
-
-    @property
-    def primes(self) -> tuple[int, ...]:
-        """Return the primes."""
-
-    @property
-    def n_primes(self) -> int:
-        """Return the number of primes."""
-
-    @property
-    def precision(self) -> int | Mapping[int, int]:
-        """Return how many digits a window holds, or each prime's where they are not the same."""
-
-    @property
-    def fractional_digits(self) -> int:
-        """Return how many of them stand below p^0."""
-
-    @property
-    def window(self) -> Window:
-        """Return the parameters as the kernels take them."""
-
-    @property
-    def _field(self) -> tuple[Any, ...]:
-        """Return what two spaces whose arrays mix have in common: all but their windows."""
-
-    def _with_window(self, window: Window) -> "Space":
-        """Return the space with another window at the same primes."""
-
-    def _exact(self, values: Any, *, relative: bool) -> tuple[Any, FinitePlaces]:
-        """Return the coordinates of numbers as `finite.exact` does."""
-
-    def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
-        """Return other operands as an array."""
 
 
 class AdeleArray(NumberArray):
@@ -84,25 +44,10 @@ class AdeleArray(NumberArray):
     array([ True,  True,  True])
     """
 
-    __slots__ = ("_errors", "_finite", "_real", "space")
+    __slots__ = ()
     __hash__ = None  # == is element by element
-
-    def __init__(
-        self,
-        space: Space,
-        real_place: RealPlace,
-        finite_places: FinitePlaces,
-        approximation_error: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        self.space = space
-        self._real = real_place
-        self._finite = finite_places
-        self._errors = approximation_error
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of the array of numbers, without the axes of primes and digits."""
-        return self._real.shape
+    space: Any  # an `AdeleSpace`, or an `AlgebraicSpace`
+    _real: Any  # `RealPlace`, or `InfinitePlace`
 
     @property
     def real(self) -> npt.NDArray[np.float64]:
@@ -173,7 +118,7 @@ class AdeleArray(NumberArray):
         places = FinitePlaces(
             self._finite.digits[..., j : j + 1, window.precision - n :], self._finite.known[..., j : j + 1]
         )
-        return PadicArray(Window((window.primes[j],), (n,), window.fractional_digits), places)
+        return LocalField(Window((window.primes[j],), (n,), window.fractional_digits)).array(places)
 
     def valuation(self) -> npt.NDArray[np.int64]:
         """Return the valuations v_p, int64 (*, n_primes): the place of the lowest digit that is not 0.
@@ -299,127 +244,9 @@ class AdeleArray(NumberArray):
             )
         return q
 
-    def _with_shape(self, shape: tuple[int, ...]) -> Self:
-        errors = None if self._errors is None else self._errors.reshape(shape)
-        return type(self)(self.space, self._real.reshape(shape), self._finite.reshape(shape), errors)
-
-    def _take(self, keys: tuple[Any, ...]) -> Self:
-        errors = None if self._errors is None else np.asarray(self._errors[keys])
-        return type(self)(self.space, self._real[keys], self._finite[keys], errors)
-
-    def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
-        """Return another operand as an array of the same space."""
-        if not isinstance(other, AdeleArray):
-            return self.space.encode(other, floats=floats)
-        if other.space._field != self.space._field:
-            raise SpaceError(
-                f"arrays of different spaces do not mix: {describe(self.space, 200)} and {describe(other.space, 200)}"
-            )
-        return other
-
-    def _exactly(self, other: Any, *, relative: bool) -> "AdeleArray":
-        return type(self)(self.space, *self.space._exact(other, relative=relative))
-
-    @property
-    def _window(self) -> Window:
-        return self.space.window
-
-    def _in_window(self, window: Window) -> "AdeleArray":
-        old = self._window
-        if window == old:
-            return self
-        x, real_place = self._finite.reshape((-1,)), self._real
-        places = self._at_places(lambda: finite.moved(x, old, window), real_place)
-        if window != old.union(window) and isinstance(real_place, RealPlace):
-            # In a smaller window the number may be outside the decoding bound.
-            beyond = real_place.beyond.copy()
-            beyond["is_inside"] = False
-            real_place = replace(real_place, beyond=beyond)
-        return type(self)(self.space._with_window(window), real_place, places, self._errors)
-
-    def _at_places(self, operation: Callable[[], FinitePlaces], real_place: RealPlace) -> FinitePlaces:
-        """Return what an operation makes, in the shape of its real place; an error names a number by that."""
-        try:
-            return operation().reshape(real_place.shape)
-        except OperationError as error:
-            position = np.unravel_index(error.index, real_place.shape)
-            value = real_place[position].text()
-            raise PrecisionError(f"the {error.noun} {value}{at_position(position)} {error.text}") from None
-
-    def _combine(
-        self, other: "AdeleArray", real_operation: Callable[[RealPlace, RealPlace], RealPlace], finite_operation: Any
-    ) -> "AdeleArray":
-        """Broadcast two operands and apply an operation at every place."""
-        shape = common_shape(self, other)
-        (a, x), (b, y) = (
-            (c._real.broadcast_to(shape), c._finite.broadcast_to(shape).reshape((-1,))) for c in (self, other)
-        )
-        real_place = real_operation(a, b)
-        places = self._at_places(lambda: finite_operation(x, y, self._window), real_place)
-        is_approximate = self._errors is not None or other._errors is not None
-        errors = np.full(shape, np.nan) if is_approximate else None
-        return type(self)(self.space, real_place, places, errors)
-
-    def __add__(self, other: Any) -> "AdeleArray":
-        a, b = self._aligned(other)
-        return a._combine(b, lambda a, b: a + b, finite.add)
-
-    def __mul__(self, other: Any) -> "AdeleArray":
-        a, b = self._factors(other)
-        return a._combine(b, lambda a, b: a * b, finite.multiply)
-
-    def _raised(self, k: int) -> "AdeleArray":
-        real_place = finite.repeated(self._real, k, lambda a, b: a * b)
-        places = self._at_places(lambda: finite.power(self._finite.reshape((-1,)), k, self._window), real_place)
-        errors = self._errors if k == 1 or self._errors is None else np.full(self.shape, np.nan)
-        return type(self)(self.space, real_place, places, errors)
-
-    def __neg__(self) -> "AdeleArray":
-        places = finite.negate(self._finite.reshape((-1,)), self.space.window)
-        return type(self)(self.space, -self._real, places.reshape(self.shape), self._errors)
-
-    def __sub__(self, other: Any) -> "AdeleArray":
-        a, b = self._aligned(other)
-        return a._combine(b, lambda a, b: a + -b, finite.subtract)
-
-    def __truediv__(self, other: Any) -> "AdeleArray":
-        dividend, divisor = self._factors(other, relative=True)
-        may_be_zero = np.atleast_1d(divisor._is_zero())
-        if np.any(may_be_zero):
-            position = tuple(int(i) for i in np.argwhere(may_be_zero)[0]) if divisor.shape else ()
-            raise DivisionByZeroError(
-                f"division by zero{at_position(position)}: every coordinate of the divisor is zero"
-            )
-        return dividend._combine(divisor, lambda a, b: a * b.reciprocal(), finite.divide)
-
-    def _is_zero(self) -> npt.NDArray[np.bool_]:
-        """Return where every coordinate is zero, as far as it is known."""
-        has_zero_digits = (self._finite.digits == 0).all(axis=(-2, -1))
-        return np.asarray(has_zero_digits & self._real.may_be_zero(), dtype=np.bool_)
-
-    def _ones(self) -> "AdeleArray":
-        return self.space.encode(np.ones(self.shape, dtype=np.int64))
-
-    def _agrees(self, other: "AdeleArray") -> npt.NDArray[np.bool_]:
-        """Return where two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
-        shape = common_shape(self, other)
-        same_digits = finite.agree(self._finite.broadcast_to(shape), other._finite.broadcast_to(shape)).all(axis=-1)
-        return np.asarray(same_digits & self._real.broadcast_to(shape).overlaps(other._real.broadcast_to(shape)))
-
     def __repr__(self) -> str:
         space = self.space
         return (
             f"AdeleArray(real={np.array2string(self.real, separator=', ', threshold=8)}, shape={self.shape}, "
             f"primes={space.primes}, precision={space.precision}, fractional_digits={space.fractional_digits})"
         )
-
-    def __str__(self) -> str:
-        """Return the numbers in the paper's notation, one a line: (1.4, …11011_2, …01212_3, …54130_7)."""
-        flat = self.reshape(-1)
-        lines = [flat._line(i) for i in range(min(flat.size, 8))]
-        return "\n".join(lines + ([f"… {flat.size - 8} more"] if flat.size > 8 else []))
-
-    def _line(self, i: int) -> str:
-        """Return one number of a flat array in the paper's notation."""
-        texts = [finite.text(self._finite, i, j, self.space.window) for j in range(self.space.n_primes)]
-        return f"({self._real[i].text()}, {', '.join(texts)})"

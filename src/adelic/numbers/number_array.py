@@ -1,94 +1,233 @@
-"""What arrays of numbers have in common: a shape, indexing as in NumPy, operations from the right, and powers."""
+"""What arrays of adeles, of algebraic numbers and of p-adic numbers have in common: NumPy's ways, and arithmetic.
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+An array has p-adic coordinates (`finite`), and beside them those of a real or complex place, or none (`NoPlace`). An
+operation acts on each: its name chooses the function of `finite` and that of the place. An operand that is no array
+acts exactly, and the window of two arrays' result holds the digits of both.
+"""
+
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import prod
 from numbers import Number
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
-from adelic.numbers import rationals
-from adelic.numbers.describe import describe
+from adelic.numbers import finite, rationals
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
 """What is raised where an operand is no number, or none that the space or window holds."""
 
+_AT_A_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "subtract": lambda a, b: a + -b,
+    "multiply": operator.mul,
+    "divide": lambda a, b: a * b.reciprocal(),
+}
+SHOWN = 8
+"""How many numbers a display lists."""
 
-class NumberArray(ABC):
-    """The interface of an immutable, NumPy-like array of numbers; a class adds coordinates, sums and products.
+
+class Space(Protocol):
+    """The interface of a space to its arrays: of an `AdeleSpace`, an `AlgebraicSpace` or a `LocalField`."""
+
+    @property
+    def window(self) -> Window:
+        """Return the primes, and the window of digits at each."""
+
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        """Return what two spaces whose arrays mix have in common: all but their windows."""
+
+    def _with_window(self, window: Window) -> "Space":
+        """Return the space with another window at the same primes."""
+
+    def _exact(self, values: Any, *, relative: bool) -> tuple[Any, FinitePlaces]:
+        """Return the coordinates of numbers as one operation takes them without a loss, see `finite.exact`."""
+
+    def encode(self, values: Any, *, floats: str = "error") -> Any:
+        """Return other operands as an array."""
+
+
+@dataclass(frozen=True)
+class NoPlace:
+    """What stands beside the p-adic coordinates of numbers that have no others: a shape, which operations keep."""
+
+    shape: tuple[int, ...]
+
+    def __getitem__(self, key: Any) -> "NoPlace":
+        return NoPlace(np.broadcast_to(np.False_, self.shape)[key].shape)
+
+    def reshape(self, shape: tuple[int, ...]) -> "NoPlace":
+        """Return the same under another shape."""
+        return NoPlace(shape)
+
+    broadcast_to = reshape
+
+    def __add__(self, other: "NoPlace") -> "NoPlace":
+        return self
+
+    __mul__ = __add__
+
+    def __neg__(self) -> "NoPlace":
+        return self
+
+    def reciprocal(self) -> "NoPlace":
+        """Return the same."""
+        return self
+
+    cut = reciprocal
+
+    def overlaps(self, other: "NoPlace") -> bool:
+        """Return whether nothing contradicts that two numbers are equal."""
+        return True
+
+    def may_be_zero(self) -> bool:
+        """Return whether nothing contradicts that a number is zero."""
+        return True
+
+    def text(self) -> str:
+        """Return nothing: errors then name a number by its position alone."""
+        return ""
+
+
+class NumberArray:
+    """An immutable, NumPy-like array of numbers: `space`, coordinates at a place and p-adic ones.
 
     `==` is element by element, so that arrays cannot be hashed.
     """
 
-    __slots__ = ()
+    __slots__ = ("_errors", "_finite", "_real", "space")
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # so that NumPy leaves `ndarray + array` to this class
 
+    def __init__(
+        self,
+        space: Space,
+        place: Any,
+        finite_places: FinitePlaces,
+        approximation_error: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        self.space = space
+        self._real = place
+        self._finite = finite_places
+        self._errors = approximation_error
+
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the array of numbers, without the axes of primes and digits."""
-
-    @abstractmethod
-    def _take(self, keys: tuple[Any, ...]) -> Self:
-        """Return the numbers that an index without an ellipsis chooses."""
-
-    @abstractmethod
-    def _with_shape(self, shape: tuple[int, ...]) -> Self:
-        """Return the same numbers under another shape, of which they have as many."""
-
-    @abstractmethod
-    def _ones(self) -> Self:
-        """Return ones of the same shape."""
+        shape: tuple[int, ...] = self._real.shape
+        return shape
 
     @property
-    @abstractmethod
     def _window(self) -> Window:
-        """Return the window of digits."""
+        return self.space.window
 
-    @abstractmethod
-    def _in_window(self, window: Window) -> Self:
-        """Return the same numbers, as far as they are known, in another window at the same primes."""
+    def _with_shape(self, shape: tuple[int, ...]) -> Self:
+        errors = None if self._errors is None else self._errors.reshape(shape)
+        return type(self)(self.space, self._real.reshape(shape), self._finite.reshape(shape), errors)
 
-    @abstractmethod
-    def _coerce(self, other: Any, *, floats: str = "never") -> Self:
+    def _take(self, keys: tuple[Any, ...]) -> Self:
+        errors = None if self._errors is None else np.asarray(self._errors[keys])
+        return type(self)(self.space, self._real[keys], self._finite[keys], errors)
+
+    def _coerce(self, other: Any, *, floats: str = "never") -> Any:
         """Return another operand as an array at the same primes, or raise one of `NOT_OF_THE_SPACE`.
 
         A number that is no array yet is seen through this array's window.
         """
+        if not isinstance(other, NumberArray):
+            return self.space.encode(other, floats=floats)
+        if other.space._field != self.space._field:
+            raise SpaceError(
+                f"arrays of different spaces do not mix: {describe(self.space, 200)} and {describe(other.space, 200)}; "
+                "make both at the same primes"
+            )
+        return other
 
-    @abstractmethod
     def _exactly(self, other: Any, *, relative: bool) -> Self:
-        """Return a number that is no array yet as `windows.exact` has it for a product, or a quotient."""
+        """Return a number that is no array yet as `finite.exact` has it for a product, or a quotient."""
+        return type(self)(self.space, *self.space._exact(other, relative=relative))
 
-    @abstractmethod
+    def _in_window(self, window: Window) -> Self:
+        """Return the same numbers, as far as they are known, in another window at the same primes."""
+        old = self._window
+        if window == old:
+            return self
+        x = self._finite.reshape((-1,))
+        places = self._at_places(lambda: finite.moved(x, old, window), self._real)
+        # In a smaller window the number may be outside the decoding bound.
+        place = self._real if window == old.union(window) else self._real.cut()
+        return type(self)(self.space._with_window(window), place, places, self._errors)
+
+    def _at_places(self, operation: Callable[[], FinitePlaces], place: Any) -> FinitePlaces:
+        """Return what an operation makes, in the shape of the other place; an error names a number by that."""
+        try:
+            return operation().reshape(place.shape)
+        except OperationError as error:
+            position = np.unravel_index(error.index, place.shape)
+            value = f" {place[position].text()}".rstrip()
+            raise PrecisionError(f"the {error.noun}{value}{at_position(position)} {error.text}") from None
+
+    def _combine(self, other: "NumberArray", name: str) -> Self:
+        """Broadcast two operands in one window and apply an operation at every place."""
+        shape = common_shape(self, other)
+        (a, x), (b, y) = (
+            (c._real.broadcast_to(shape), c._finite.broadcast_to(shape).reshape((-1,))) for c in (self, other)
+        )
+        place = _AT_A_PLACE[name](a, b)
+        places = self._at_places(lambda: getattr(finite, name)(x, y, self._window), place)
+        is_approximate = self._errors is not None or other._errors is not None
+        return type(self)(self.space, place, places, np.full(shape, np.nan) if is_approximate else None)
+
     def _raised(self, k: int) -> Self:
         """Return the power by k >= 1."""
+        place = finite.repeated(self._real, k, operator.mul)
+        places = self._at_places(lambda: finite.power(self._finite.reshape((-1,)), k, self._window), place)
+        errors = self._errors if k == 1 or self._errors is None else np.full(self.shape, np.nan)
+        return type(self)(self.space, place, places, errors)
 
-    @abstractmethod
-    def _agrees(self, other: Self) -> npt.NDArray[np.bool_]:
-        """Return where two arrays, broadcast to one shape, are equal as far as both are known."""
+    def _agrees(self, other: "NumberArray") -> npt.NDArray[np.bool_]:
+        """Return where two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
+        shape = common_shape(self, other)
+        same_digits = finite.agree(self._finite.broadcast_to(shape), other._finite.broadcast_to(shape)).all(axis=-1)
+        return np.asarray(same_digits & self._real.broadcast_to(shape).overlaps(other._real.broadcast_to(shape)))
 
     @staticmethod
     def _is_entry(value: Any) -> bool:
         """Return whether a sequence is one number to `_coerce`."""
         return rationals.is_pair(value)
 
-    @abstractmethod
-    def __add__(self, other: Any) -> Self: ...
+    def __neg__(self) -> Self:
+        places = finite.negate(self._finite.reshape((-1,)), self._window).reshape(self.shape)
+        return type(self)(self.space, -self._real, places, self._errors)
 
-    @abstractmethod
-    def __sub__(self, other: Any) -> Self: ...
+    def __add__(self, other: Any) -> Self:
+        first, second = self._aligned(other)
+        return first._combine(second, "add")
 
-    @abstractmethod
-    def __mul__(self, other: Any) -> Self: ...
+    def __sub__(self, other: Any) -> Self:
+        first, second = self._aligned(other)
+        return first._combine(second, "subtract")
 
-    @abstractmethod
-    def __truediv__(self, other: Any) -> Self: ...
+    def __mul__(self, other: Any) -> Self:
+        first, second = self._factors(other)
+        return first._combine(second, "multiply")
+
+    def __truediv__(self, other: Any) -> Self:
+        dividend, divisor = self._factors(other, relative=True)
+        has_zero_digits = (divisor._finite.digits == 0).all(axis=(-2, -1))
+        zeros = np.argwhere(np.atleast_1d(has_zero_digits & divisor._real.may_be_zero()))
+        if len(zeros):
+            where = at_position(zeros[0].tolist() if divisor.shape else ())
+            raise DivisionByZeroError(f"division by zero{where}: every coordinate of the divisor is zero")
+        return dividend._combine(divisor, "divide")
 
     def __radd__(self, other: Any) -> Self:
         return self.__add__(other)
@@ -96,14 +235,14 @@ class NumberArray(ABC):
     def __rmul__(self, other: Any) -> Self:
         return self.__mul__(other)
 
-    def __rsub__(self, other: Any) -> Self:
+    def __rsub__(self, other: Any) -> Any:
         second, first = self._aligned(other)
         return first - second
 
     def __rtruediv__(self, other: Any) -> Self:
         return self._exactly(other, relative=True) / self
 
-    def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Self]:
+    def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Any]:
         """Return this array and another operand in one window that holds both."""
         try:
             second = self._coerce(other, floats=floats)
@@ -112,7 +251,7 @@ class NumberArray(ABC):
         window = self._window.union(second._window)
         return self._in_window(window), second._in_window(window)
 
-    def _factors(self, other: Any, *, relative: bool = False) -> tuple[Self, Self]:
+    def _factors(self, other: Any, *, relative: bool = False) -> tuple[Self, Any]:
         """Return what `_aligned` does of an array; of another factor, or divisor, all digits that a result can show."""
         return (
             self._aligned(other) if isinstance(other, NumberArray) else (self, self._exactly(other, relative=relative))
@@ -253,8 +392,25 @@ class NumberArray(ABC):
         if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
             raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
         k = int(exponent)
-        base = self if k >= 0 else 1 / self
-        return base._raised(abs(k)) if k else self._ones()
+        if not k:
+            ones: Self = self.space.encode(np.ones(self.shape, dtype=np.int64))
+            return ones
+        return (self if k > 0 else 1 / self)._raised(abs(k))
+
+    def __str__(self) -> str:
+        """Return the numbers in the paper's notation, one a line; at most eight of them."""
+        more = [f"… {self.size - SHOWN} more"] if self.size > SHOWN else []
+        return "\n".join(self._lines() + more)
+
+    def _lines(self) -> list[str]:
+        """Return the first numbers in the paper's notation."""
+        flat = self.reshape(-1)
+        return [flat._line(i) for i in range(min(flat.size, SHOWN))]
+
+    def _line(self, i: int) -> str:
+        """Return one number of a flat array in the paper's notation: (1.4, …11011_2, …01212_3, …54130_7)."""
+        texts = [finite.text(self._finite, i, j, self._window) for j in range(len(self._window.primes))]
+        return f"({self._real[i].text()}, {', '.join(texts)})"
 
 
 def _axes_of_index(key: Any) -> int:

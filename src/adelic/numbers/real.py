@@ -290,6 +290,12 @@ class RealPlace:
         """Return 1 / self; the radius is infinite where the ball holds 0."""
         return _in_blocks(_QUOTIENT, self, self)
 
+    def cut(self) -> "RealPlace":
+        """Return the coordinates of the same numbers in fewer digits: where their decoding bound may not hold them."""
+        beyond = self.beyond.copy()
+        beyond["is_inside"] = False
+        return replace(self, beyond=beyond)
+
     def may_be_zero(self) -> Bools:
         """Return where the ball holds 0."""
         return np.asarray(np.abs(self.centre) <= self.radius, dtype=np.bool_)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from adelic.errors import DomainError, PrecisionError
-from adelic.numbers import PadicArray, hensel_roots, integers, norm, padic, valuation
+from adelic.numbers import hensel_roots, integers, norm, padic, valuation
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import Residue, to_digits
 from adelic.numbers.local import functions
+from adelic.numbers.local.array import LocalField
 from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
 from adelic.numbers.window import Window
 
@@ -154,7 +155,7 @@ def test_arrays_have_the_functions_of_their_numbers(p, n, f, has_flint, monkeypa
     known = np.array([rng.randrange(1, n + f + 1) for _ in range(40)], dtype=np.int32)
     place = np.arange(n + f - 1, -1, -1)
     digits = np.where(place < known[:, None], x.digits, 0)
-    x = PadicArray(Window((p,), (n + f,), f), FinitePlaces(digits[:, None], known[:, None]))
+    x = LocalField(Window((p,), (n + f,), f)).array(FinitePlaces(digits[:, None], known[:, None]))
     if not has_flint:
         monkeypatch.setattr(integers, "long_integer", lambda: int)
     for name in ("unit", "sqrt", "exp", "log", "teichmuller", "is_square"):

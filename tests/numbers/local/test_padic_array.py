@@ -107,7 +107,7 @@ def test_what_does_not_fit_together():
         a.at(5)
     with pytest.raises(SpaceError, match="no coordinate at True"):
         a.at(True)
-    with pytest.raises(SpaceError, match=r"p=2, precision=4, .* and p=3, precision=4.*make both with the same"):
+    with pytest.raises(SpaceError, match=r"p=2, precision=4, .* and p=3, precision=4.*make both at the same primes"):
         a.at(2) + a.at(3)
     with pytest.raises(SpaceError, match="9 is not a prime"):
         padic(1, 9)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import islice
 from math import floor, log2, prod
 from numbers import Complex
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -384,16 +384,7 @@ class AlgebraicArray(AdeleArray):
 
     __slots__ = ()
     space: "AlgebraicSpace"
-    _real: InfinitePlace  # type: ignore[assignment]  # AdeleArray asks of a place only what both kinds have
-
-    def __init__(
-        self,
-        space: "AlgebraicSpace",
-        place: InfinitePlace,
-        finite_places: FinitePlaces,
-        approximation_error: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        super().__init__(space, cast(RealPlace, place), finite_places, approximation_error)
+    _real: InfinitePlace
 
     @property
     def complex(self) -> npt.NDArray[np.complex128]:

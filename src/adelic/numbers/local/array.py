@@ -1,23 +1,53 @@
 """Arrays of p-adic numbers at one prime."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DivisionByZeroError, DomainError, PrecisionError, SpaceError
+from adelic.errors import DomainError, PrecisionError
 from adelic.numbers import finite, rationals
 from adelic.numbers.describe import at_position, shortened
-from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.local import functions
 from adelic.numbers.local.functions import FunctionError, UndefinedError
-from adelic.numbers.number_array import NumberArray, common_shape, read_only
+from adelic.numbers.number_array import SHOWN, NoPlace, NumberArray, read_only
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
-_SHOWN = 8
 Function = Callable[[FinitePlaces, Window], tuple[Any, npt.NDArray[np.int64]]]
+
+
+@dataclass(frozen=True, repr=False)
+class LocalField:
+    """The field Q_p, seen through a window of digits: to its arrays what an `AdeleSpace` is to those of adeles."""
+
+    window: Window
+
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        return "Q_p", self.window.primes
+
+    def _with_window(self, window: Window) -> "LocalField":
+        return LocalField(window)
+
+    def _exact(self, values: Any, *, relative: bool) -> tuple[NoPlace, FinitePlaces]:
+        places = finite.exact(rationals.read(values, floats="never"), self.window, relative=relative)
+        return NoPlace(places.known.shape[:-1]), places
+
+    def encode(self, values: Any, *, floats: str = "error") -> "PadicArray":
+        """Return rational numbers as an array."""
+        return self.array(finite.encoded(rationals.read(values, floats=floats), self.window))
+
+    def array(self, places: FinitePlaces) -> "PadicArray":
+        """Return the numbers with these coordinates as an array."""
+        return PadicArray(self, NoPlace(places.known.shape[:-1]), places)
+
+    def __repr__(self) -> str:
+        (p,), (n,), f = self.window
+        return f"p={p}, precision={n}, fractional_digits={f}"
 
 
 class PadicArray(NumberArray):
@@ -41,14 +71,9 @@ class PadicArray(NumberArray):
     (True, 1, '6 + 6*7 + 6*7^2 + 6*7^3 + 6*7^4 + 6*7^5 + O(7^6)')
     """
 
-    __slots__ = ("_places", "_window")
+    __slots__ = ()
     __hash__ = None  # == is element by element
-
-    _window: Window
-
-    def __init__(self, window: Window, places: FinitePlaces) -> None:
-        self._window = window
-        self._places = places
+    space: "LocalField"
 
     @property
     def p(self) -> int:
@@ -66,14 +91,9 @@ class PadicArray(NumberArray):
         return self._window.fractional_digits
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of the array of numbers, without the axis of digits."""
-        return self._places.known.shape[:-1]
-
-    @property
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         """Return the digits, unsigned (*, precision), most significant first; 0 where they are not known."""
-        return read_only(self._places.digits[..., 0, :])
+        return read_only(self._finite.digits[..., 0, :])
 
     @property
     def known(self) -> npt.NDArray[np.int32]:
@@ -85,7 +105,7 @@ class PadicArray(NumberArray):
         >>> (padic([50, 7], 5, precision=6) / [5, 1]).known
         array([5, 6], dtype=int32)
         """
-        return read_only(self._places.known[..., 0])
+        return read_only(self._finite.known[..., 0])
 
     def valuation(self) -> Any:
         """Return the place of the lowest digit that is not 0, int for shape (), else int64 (*).
@@ -96,7 +116,7 @@ class PadicArray(NumberArray):
         >>> padic([50, "7/5", 0], 5, precision=6, fractional_digits=1).valuation()
         array([ 2, -1,  5])
         """
-        found = finite.valuations(self._places, self.fractional_digits)[..., 0]
+        found = finite.valuations(self._finite, self.fractional_digits)[..., 0]
         return found if self.shape else int(found)
 
     def norm(self) -> Any:
@@ -108,7 +128,7 @@ class PadicArray(NumberArray):
         >>> padic([50, 7, 0], 5).norm().tolist()
         [Fraction(1, 25), Fraction(1, 1), Fraction(0, 1)]
         """
-        return finite.norms(self._places, self._window)[(..., 0) if self.shape else 0]
+        return finite.norms(self._finite, self._window)[(..., 0) if self.shape else 0]
 
     def unit(self) -> "PadicArray":
         """Return the unit parts u of the numbers p^v · u.
@@ -133,7 +153,7 @@ class PadicArray(NumberArray):
         >>> padic([-1, "1/3"], 5, precision=3).lift(), padic("7/5", 5, fractional_digits=1).lift()
         (array([124,  42]), Fraction(7, 5))
         """
-        flat = self.reshape(-1)._places
+        flat = self.reshape(-1)._finite
         values: list[Any] = functions.residues(flat, self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
@@ -217,7 +237,7 @@ class PadicArray(NumberArray):
         units = self._apply(functions.unit_part, reason)  # log(p^v · u) = log(u) + v · log(p)
         branch = rationals.read(p_branch)
         n, m = (part.reshape(branch.shape) for part in (branch.numerators.astype(object), branch.denominators))
-        return self._coerce((n * self.valuation(), m)) + units.log()
+        return units.log() + (n * self.valuation(), m)
 
     def teichmuller(self) -> "PadicArray":
         """Return the ω with ω^p = ω and ω = x modulo p: 0, or the root of unity of order p − 1. All digits are known.
@@ -244,7 +264,7 @@ class PadicArray(NumberArray):
         >>> padic(["7/5", 0], 5, precision=4, fractional_digits=1).series().tolist()
         ['2*5^-1 + 1 + O(5^3)', 'O(5^3)']
         """
-        flat = self.reshape(-1)._places
+        flat = self.reshape(-1)._finite
         out = np.empty(self.size, dtype=object)
         for i in range(self.size):
             known = int(flat.known[i, 0])
@@ -264,108 +284,34 @@ class PadicArray(NumberArray):
         if not self.size:
             return self
         values, known = self._tried(function, reason)
-        digits = np.empty(self._places.digits.shape, dtype=self._places.digits.dtype).reshape(self.size, 1, -1)
+        digits = np.empty(self._finite.digits.shape, dtype=self._finite.digits.dtype).reshape(self.size, 1, -1)
         functions.write_digits(np.full(known.shape, values, dtype=object), self.p, digits[:, 0])
-        return PadicArray(self._window, FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
+        return self.space.array(FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
 
     def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:
         """Return what a function gives of all numbers, or raise an error that names the number."""
         try:
-            return function(self.reshape(-1)._places, self._window)
+            return function(self.reshape(-1)._finite, self._window)
         except FunctionError as error:
             kind = DomainError if isinstance(error, UndefinedError) else PrecisionError
             raise kind(f"{self._name(error.index)} {reason}: {error}") from None
 
     def _name(self, i: int) -> str:
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""
-        flat = self.reshape(-1)._places
+        flat = self.reshape(-1)._finite
         text = finite.text(flat, i, 0, self._window)
         position = np.unravel_index(i, self.shape)
         return f"{text if len(text) <= 60 else '…' + text[-58:]}{at_position(position)}"
 
-    def _take(self, keys: tuple[Any, ...]) -> "PadicArray":
-        return PadicArray(self._window, self._places[keys])
-
-    def _with_shape(self, shape: tuple[int, ...]) -> "PadicArray":
-        return PadicArray(self._window, self._places.reshape(shape))
-
-    def _ones(self) -> "PadicArray":
-        return self._coerce(np.ones(self.shape, dtype=np.int64))
-
-    def _coerce(self, other: Any, *, floats: str = "never") -> "PadicArray":
-        """Return another operand as an array of the same window."""
-        if not isinstance(other, PadicArray):
-            numbers = rationals.read(other, floats=floats)
-            return PadicArray(self._window, finite.encoded(numbers, self._window))
-        if other.p != self.p:
-            raise SpaceError(
-                f"numbers of Q_{self.p} and Q_{other.p} do not mix: {_describe(self._window)} and "
-                f"{_describe(other._window)}; make both with the same prime"
-            )
-        return other
-
-    def _exactly(self, other: Any, *, relative: bool) -> "PadicArray":
-        numbers = rationals.read(other, floats="never")
-        return PadicArray(self._window, finite.exact(numbers, self._window, relative=relative))
-
-    def _in_window(self, window: Window) -> "PadicArray":
-        x, old = self._places.reshape((-1,)), self._window
-        return self if window == old else _made(lambda: finite.moved(x, old, window), window, self.shape)
-
-    def _raised(self, k: int) -> "PadicArray":
-        x = self._places.reshape((-1,))
-        return _made(lambda: finite.power(x, k, self._window), self._window, self.shape)
-
-    def _combine(self, other: "PadicArray", operation: Any) -> "PadicArray":
-        """Broadcast two operands and apply an operation."""
-        shape = common_shape(self, other)
-        x, y = (a._places.broadcast_to(shape).reshape((-1,)) for a in (self, other))
-        return _made(lambda: operation(x, y, self._window), self._window, shape)
-
-    def __add__(self, other: Any) -> "PadicArray":
-        x, y = self._aligned(other)
-        return x._combine(y, finite.add)
-
-    def __sub__(self, other: Any) -> "PadicArray":
-        x, y = self._aligned(other)
-        return x._combine(y, finite.subtract)
-
-    def __mul__(self, other: Any) -> "PadicArray":
-        x, y = self._factors(other)
-        return x._combine(y, finite.multiply)
-
-    def __truediv__(self, other: Any) -> "PadicArray":
-        dividend, divisor = self._factors(other, relative=True)
-        zeros = np.argwhere(np.atleast_1d((divisor._places.digits == 0).all(axis=(-2, -1))))
-        if len(zeros):
-            position = tuple(int(i) for i in zeros[0]) if divisor.shape else ()
-            raise DivisionByZeroError(f"division by zero{at_position(position)}: no digit of the divisor other than 0")
-        return dividend._combine(divisor, finite.divide)
-
-    def __neg__(self) -> "PadicArray":
-        places = finite.negate(self._places.reshape((-1,)), self._window)
-        return PadicArray(self._window, places.reshape(self.shape))
-
-    def _agrees(self, other: "PadicArray") -> npt.NDArray[np.bool_]:
-        """Return where two arrays, broadcast to one shape, have the same digits as far as both know them."""
-        shape = common_shape(self, other)
-        equal = finite.agree(self._places.broadcast_to(shape), other._places.broadcast_to(shape))[..., 0]
-        return np.asarray(equal, dtype=np.bool_)
-
-    def _lines(self) -> list[str]:
-        flat = self.reshape(-1)._places
-        return [finite.text(flat, i, 0, self._window) for i in range(min(self.size, _SHOWN))]
+    def _line(self, i: int) -> str:
+        """Return one number of a flat array in the paper's notation: …11011_2."""
+        return finite.text(self._finite, i, 0, self._window)
 
     def __repr__(self) -> str:
         shown = ", ".join(shortened(line) for line in self._lines())
-        more = ", …" if self.size > _SHOWN else ""
+        more = ", …" if self.size > SHOWN else ""
         values = f"[{shown}{more}], shape={self.shape}" if self.shape else shown
-        return f"PadicArray({values}, {_describe(self._window)})"
-
-    def __str__(self) -> str:
-        """Return the numbers in the paper's notation, one a line: …11011_2; at most eight of them."""
-        more = [f"… {self.size - _SHOWN} more"] if self.size > _SHOWN else []
-        return "\n".join(self._lines() + more)
+        return f"PadicArray({values}, {self.space!r})"
 
 
 def padic(
@@ -399,17 +345,4 @@ def padic(
     numbers = rationals.read(values, floats=floats)
     if fractional_digits is None:
         window = window._replace(fractional_digits=finite.needed_digits(numbers, window))
-    return PadicArray(window, finite.encoded(numbers, window))
-
-
-def _made(operation: Callable[[], FinitePlaces], window: Window, shape: tuple[int, ...]) -> PadicArray:
-    """Return what an operation makes, as an array of a shape."""
-    try:
-        return PadicArray(window, operation().reshape(shape))
-    except OperationError as error:
-        position = np.unravel_index(error.index, shape)
-        raise PrecisionError(f"the {error.noun}{at_position(position)} {error.text}") from None
-
-
-def _describe(window: Window) -> str:
-    return f"p={window.primes[0]}, precision={window.precision}, fractional_digits={window.fractional_digits}"
+    return LocalField(window).array(finite.encoded(numbers, window))

@@ -10,7 +10,7 @@ from adelic.errors import EncodingError, PrecisionError
 from adelic.numbers import finite, hensel, integers
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.local.array import PadicArray
+from adelic.numbers.local.array import LocalField, PadicArray
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, checked_integer, checked_prime, checked_window
 
@@ -96,7 +96,7 @@ def hensel_roots(
     digits = np.empty((len(found), 1, window.precision), dtype=finite.digit_dtype(window.primes))
     for i, q in enumerate(found):
         digits[i, 0] = hensel.to_digits(int(q * p**after), p, window.precision)[::-1]
-    return PadicArray(window, FinitePlaces(digits, finite.all_known(window, len(found))))
+    return LocalField(window).array(FinitePlaces(digits, finite.all_known(window, len(found))))
 
 
 def _branches(f: Polynomial, p: int) -> list[_Branch]:
