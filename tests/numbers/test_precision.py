@@ -195,7 +195,7 @@ class TestWindows:
         assert (a + b).space == AdeleSpace((2, 3), 9, 1)
         assert (a + b).known.tolist() == [[3, 9]] * 2
         assert (a * b == ["1/2", 1]).all()
-        with pytest.raises(SpaceError, match="p=7, .* and p=5, .*; make both at the same primes"):
+        with pytest.raises(SpaceError, match=r"p=7, .* and p=5, .*; make both at the same primes"):
             x + padic(1, 5)
 
     def test_windows_that_are_chosen(self):

@@ -237,7 +237,8 @@ class PadicArray(NumberArray):
         units = self._apply(functions.unit_part, reason)  # log(p^v · u) = log(u) + v · log(p)
         branch = rationals.read(p_branch)
         n, m = (part.reshape(branch.shape) for part in (branch.numerators.astype(object), branch.denominators))
-        return units.log() + (n * self.valuation(), m)
+        log_of_power = (n * self.valuation(), m)
+        return units.log() + log_of_power
 
     def teichmuller(self) -> "PadicArray":
         """Return the ω with ω^p = ω and ω = x modulo p: 0, or the root of unity of order p − 1. All digits are known.
