@@ -36,8 +36,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from matplotlib.figure import Figure
-from text_models import TRUTH, AdelicHead, Operations, OperationsInSteps, OperationsSeen, Rewrite, Row
-from text_rivals import Abacus, Characters, CharactersInSteps, FoNE, XVal
+from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row
+from text_rivals import Abacus, Characters, FoNE, XVal
 from text_table import Table as TemplateTable
 from text_table import TableInSteps
 
@@ -50,13 +50,11 @@ MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "operations": Operations,
     "operations-seen": OperationsSeen,
     "rewrite": Rewrite,
-    "operations-in-steps": OperationsInSteps,
     "characters": Characters,
     "abacus": Abacus,
     "fone": FoNE,
     "xval": XVal,
     "adelic-head": AdelicHead,
-    "characters-in-steps": CharactersInSteps,
 }
 """By name: what makes a model of training questions."""
 TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "table-in-steps": TableInSteps}

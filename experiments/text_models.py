@@ -238,39 +238,6 @@ def steps_of(question: str, rng: np.random.Generator | None = None) -> list[dict
     return steps if len(steps) > 1 else []
 
 
-class Taught:
-    """What has a model write the steps of an expression one after the other, and the result last; before the model."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        super().__init__([as_steps(question, answer) for question, answer in rows])  # type: ignore[call-arg]
-
-    def write(self, questions: Sequence[str]) -> Written:
-        """Return the results at the end of what is written."""
-        written = super().write([as_steps(question)[0] for question in questions])  # type: ignore[misc]
-        return [(text.rpartition("=")[2].strip(), derivation) for text, derivation in written]
-
-
-def as_steps(question: str, answer: str | None = None) -> Row:
-    """Return an expression as models read it, and its steps; a question that is none, or has another answer, as it is.
-
-    >>> as_steps("2+3*4?", "14"), as_steps("In base 6, 5 + 2", "11")
-    (('2 + 3 * 4? =', '3 * 4 = 12; 2 + 12 = 14'), ('In base 6, 5 + 2', '11'))
-    """
-    try:
-        steps = scratchpad(question)
-    except ConfigurationError:
-        return question, answer or ""
-    said = steps["completion"].strip()
-    is_right = "=" in said and answer in (None, said.rpartition(" ")[2])
-    return (steps["prompt"], said) if is_right else (question, answer or "")
-
-
-class OperationsInSteps(Taught, Operations):
-    """`Operations` with the steps of expressions, one after the other."""
-
-    told = f"where numbers are, {len(OPERATIONS)} operations, the constant 2, the steps of expressions"
-
-
 class AdelicHead(Equipped):
     """The Llama with `AdelicHead`, which has to learn arithmetic."""
 

@@ -13,7 +13,6 @@ from text_models import (
     UNKNOWN,
     WIDTH,
     Row,
-    Taught,
     Written,
     asked,
     in_batches,
@@ -158,13 +157,6 @@ class Characters(Writer):
     def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
         """Return nothing."""
         return [None] * len(tokens)
-
-
-class CharactersInSteps(Taught, Characters):
-    """`Characters` with the steps of expressions, one after the other."""
-
-    told = "the steps of expressions"
-    longer = 2
 
 
 class Abacus(Writer):

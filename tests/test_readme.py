@@ -23,14 +23,9 @@ WORDS = (
 
 
 def test_speeds_are_those_of_the_committed_results() -> None:
-    builds, classes = (
-        json.loads((ROOT / "experiments" / "results" / name).read_text(encoding="utf-8"))
-        for name in ("acd_builds.json", "quiver_sage.json")
-    )
-    slowest = max(build["seconds"] for build in builds["builds"])
-    ratios = [entry["ratio"] for entry in classes["classes"]]
+    measured = json.loads((ROOT / "experiments" / "results" / "acd_builds.json").read_text(encoding="utf-8"))
+    slowest = max(build["seconds"] for build in measured["builds"])
     assert f"take {slowest:.1f} seconds or less on one core" in OVERVIEW
-    assert f"found {min(ratios):.0f} to {max(ratios):.0f} times as fast as by Sage" in OVERVIEW
 
 
 def test_the_layout_s_speed_is_told_for_integers_and_for_rationals() -> None:

@@ -31,7 +31,7 @@ def test_figures_of_small_builds(tmp_path):
         assert len(entry["all_seconds"]) == 2
         assert 0 < min(entry["all_seconds"]) <= entry["seconds"] <= max(entry["all_seconds"]) < 20
         assert 10 << 20 < entry["peak_bytes"] < 4 << 30
-    assert "schubert" in done.stdout
+    assert "schubert" in done.stderr
 
 
 def test_every_size_that_a_task_has_is_built_in_each_edition(monkeypatch):

@@ -4,14 +4,8 @@ import importlib
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-
-from adelic.acd import quiver
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "experiments"
@@ -100,31 +94,9 @@ def question_rules(script, monkeypatch, folder):
     return ["--results", str(folder)], "number-theory-quick/gcd.jsonl"
 
 
-def quiver_sage(script, monkeypatch, folder):
-    """With a class of ours in place of Sage's."""
-
-    def found(mutation_type, depth=None):
-        return quiver.mutation_class(quiver.initial_seed(mutation_type, 4), depth).matrices
-
-    sage = SimpleNamespace(b_matrix=lambda: None, mutation_class_iter=lambda **_: iter(found("A")))
-    monkeypatch.setattr(script, "N", 4)
-    monkeypatch.setattr(script, "versions", lambda *packages: {})
-    monkeypatch.setattr(script, "sage_quiver", lambda mutation_type: sage)
-    monkeypatch.setattr(script, "matrix_of", lambda matrix: quiver.initial_seed("A", 4))
-    monkeypatch.setattr(script, "forms_of", np.stack)
-    return ["--classes", "A", "--ours", "1"], "quiver_sage.json"
-
-
 def root_number_audit(script, monkeypatch, folder):
     monkeypatch.setattr(script, "counted", lambda questions: {})  # tested in test_root_number_audit.py
     return [], "root_number_audit.json"
-
-
-def text_states(script, monkeypatch, folder):
-    rows = {"module": ["gcd"] * 2, "regime": ["train", "interpolate"], "question": ["4 and 6"] * 2, "answer": ["2"] * 2}
-    pq.write_table(pa.table(rows), folder / "few.parquet")
-    monkeypatch.setattr(script, "DATA", folder)
-    return [], "text_states.json"
 
 
 def text_costs(script, monkeypatch, folder):
@@ -155,9 +127,7 @@ RUNS = {
     "local_functions": lambda *_: (["--digits", "9", "--size", "30", "--repetitions", "1"], "local_functions.json"),
     "number_theory_audits": number_theory_audits,
     "question_rules": question_rules,
-    "quiver_sage": quiver_sage,
     "root_number_audit": root_number_audit,
-    "text_states": text_states,
 }
 """What makes each script small: from its module to its arguments, and the file that it is to write."""
 

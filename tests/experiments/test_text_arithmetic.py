@@ -23,7 +23,6 @@ from adelic.storage.records import parse_object
 SCRIPT = "text_arithmetic"
 MODULES = {"made__sum", "made__less", "made__tenth", "made__terms"}
 MODELS = ("operations", "operations-seen", "rewrite", "characters", "abacus", "fone", "xval", "adelic-head")
-IN_STEPS = [pytest.param(f"{name}-in-steps", marks=pytest.mark.long) for name in ("operations", "characters")]
 pytestmark = [
     pytest.mark.filterwarnings("ignore:a text's number"),  # what AdelicHead cannot write is not asked
     pytest.mark.filterwarnings("ignore:only .* numbers to be written"),
@@ -68,7 +67,7 @@ def asked(file, model, **options):
     return argparse.Namespace(**given | {"questions": file, "validation": False, "folder": folder} | options)
 
 
-@pytest.mark.parametrize("model", [*MODELS, *IN_STEPS, "table", "table-in-steps"])
+@pytest.mark.parametrize("model", [*MODELS, "table", "table-in-steps"])
 def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypatch):
     monkeypatch.setattr(script, "SHARES", (1 / 2,))
     given = asked(file, model)
@@ -154,12 +153,8 @@ def test_the_table_in_steps_knows_what_is_next_by_the_words_around(script, templ
     assert table.write(["Who?", "Calculate 5 - (7 - 3)."]) == [("", None), ("1", "7 − 3; 5 − 4")]
 
 
-def test_steps_are_taught_where_they_give_the_answer(script):
+def test_rewriting_learns_steps_where_they_give_the_answer():
     models = importlib.import_module("text_models")
-    assert models.as_steps("In base 6, what is 5 + 2?", "11") == ("In base 6, what is 5 + 2?", "11")
-    assert models.as_steps("What is 5 + 2?", "7") == ("What is 5 + 2? =", "5 + 2 = 7")
-    assert models.as_steps("Which is bigger: 5 or 2?", "5") == ("Which is bigger: 5 or 2?", "5")
-    assert models.as_steps("What is 5 / 0?") == ("What is 5 / 0?", "")
     model = models.Rewrite([("What is 5 + 2 * 3?", "11"), ("In base 6, what is 5 + 2?", "11"), ("Who?", "me")])
     assert [one["completion"] for one in model.examples] == [" 6", " 11", " 11", " 11 [END]", " me [END]"]
 
@@ -168,12 +163,12 @@ def test_the_rate_is_the_one_that_validation_chose(script, tmp_path):
     assert script.chosen_rate(tmp_path, "characters") == script.RATES[1]
     for model, rate, n in (
         *(("characters", 1e-3, 5), ("characters", 3e-3, 5), ("characters", 1e-2, 4)),
-        ("characters-in-steps", 1e-2, 9),
+        ("abacus", 1e-2, 9),
     ):
         found = {"rate": rate, "right": {"validation": {"sum": [n, 10]}}}
         (tmp_path / f"made-single-{model}-0-{rate:g}-validation.json").write_text(json.dumps(found))
     assert script.chosen_rate(tmp_path, "characters") == 1e-3
-    assert script.chosen_rate(tmp_path, "characters-in-steps") == 1e-2
+    assert script.chosen_rate(tmp_path, "abacus") == 1e-2
 
 
 def test_validation_answers_training_questions_that_were_not_drawn(script, file):

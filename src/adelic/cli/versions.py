@@ -9,7 +9,7 @@ import click
 
 from adelic.storage.version import VERSION
 
-OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "nightly", "sage"})
+OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "nightly"})
 """Extras that only those need who work on adelic itself."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:.*;.*\bextra == ['\"](?P<extra>[\w.-]+)['\"])?")
 
