@@ -12,15 +12,15 @@ Writes results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-orbits.json,
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import common
 
 from adelic import acd
 from adelic.data import Task
-from adelic.data.auditing.stored import to_markdown
 from adelic.storage.files import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,6 +98,56 @@ def write_table() -> None:
     mark = r"(<!-- table: results/audit -->\n).*?(<!-- end of table -->)"
     text = page.read_text(encoding="utf-8")
     atomic_write(page, re.sub(mark, lambda m: f"{m[1]}{to_markdown(audits)}\n{m[2]}", text, flags=re.DOTALL))
+
+
+def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
+    """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
+
+    "Leak by symmetry" is the share of test rows with an equivalent row outside test, the next column that of test rows
+    that are images of training rows; the last one is the accuracy of look-up among these.
+
+    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "orbits", "options": {}, "symmetries": {}}
+    >>> about["findings"] = [{"name": "majority class", "test": 0.5, "everywhere": 0.5}]
+    >>> about |= {"overlap": {"images": {"test": {"rows": 0, "share": 0.0}}}, "lookup": {"images": 0.5}}
+    >>> print(to_markdown([about]).splitlines()[-1])
+    | weaving 6, leaky, orbits | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
+    """
+    models = ("majority", "best cue", "best token", "logistic regression", "tree")
+    head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    return "\n".join([*lines, *map(_line, sorted(audits, key=_place))])
+
+
+def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return where an audit stands in the table: the published split before the orbits."""
+    return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()], a["split"] != "published"
+
+
+def _line(a: Mapping[str, Any]) -> str:
+    def best(prefix: str) -> str:
+        found = [f for f in a["findings"] if f["name"].startswith(prefix)]
+        if not found:
+            return "–"
+        finding = max(found, key=lambda f: f["everywhere"] or f["test"])
+        name = f" ({finding['name'].removeprefix(prefix)})" if prefix == "cue: " else ""
+        return f"{100 * finding['test']:.1f}{name}"
+
+    leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
+    split = [a["split"]] if a["split"] not in ("published", None) else []
+    named = f"{a['task']} {a['n']}" if a["n"] is not None else a["task"]
+    edition = [a["edition"]] if a["edition"] is not None else []
+    cells = [
+        ", ".join([named, *edition, *a["options"].values(), *split]),
+        best("majority"),
+        best("cue: "),
+        best("best single token"),
+        best("logistic"),
+        best("decision"),
+        f"{100 * leaks.get('all', max(leaks.values())):.1f}" if leaks else "–",
+        f"{100 * overlaps['images']['test']['share']:.1f}" if "images" in overlaps else "–",
+        f"{100 * lookup['images']:.1f}" if "images" in lookup else "–",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ another file for each choice of options that `adelic reproduce number-theory` as
 import argparse
 import json
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import common
 
 from adelic.cli import commands
-from adelic.data.auditing.drawn import to_lines
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.storage.files import atomic_write
@@ -68,6 +69,30 @@ def read(path: Path) -> dict[str, object]:
     """Return an audit."""
     found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
     return found
+
+
+def best_and_constant(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return an audit's findings on the best rule, and on always giving the most frequent answer."""
+    (constant,) = (finding for finding in found["findings"] if finding["name"].startswith("most frequent"))
+    return found["findings"][0], constant
+
+
+def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line of Markdown for each audit, with the accuracies on the test split in percent.
+
+    >>> always = {"name": "most frequent class", "held_out": 0.5, "accuracies": {"test": 0.5}}
+    >>> best = {"name": "n modulo 4", "held_out": 0.9, "accuracies": {"test": 0.875}}
+    >>> print(to_lines([{"task": "squarefree", "options": ["limit=99"], "findings": [best, always]}]))
+    - `squarefree`, limit=99: best trivial rule: n modulo 4, 87.50 % (most frequent class 50.00 %)
+    """
+    lines = []
+    for found in audits:
+        best, constant = best_and_constant(found)
+        rule, trivial = (f"{x['name']}{{}}{100 * x['accuracies']['test']:.2f} %" for x in (best, constant))
+        beside = "" if best == constant else f" ({trivial.format(' ')})"
+        asked = ", ".join([f"`{found['task']}`", *found["options"]])
+        lines.append(f"- {asked}: best trivial rule: {rule.format(', ')}{beside}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 
 from adelic import acd
 from adelic.cli import commands
-from adelic.data.auditing.stored import to_markdown
 from adelic.data.registry import drawn_tasks
 from adelic_lab import published_rows
 from adelic_lab.report import arithmetic
@@ -45,12 +44,6 @@ RESULTS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((ROOT / "results" / "audit").glob("*.json"))
 }
-
-
-def test_the_audits_table_is_made_from_the_committed_results():
-    shown = re.search(r"<!-- table: results/audit -->\n(.*?)<!-- end of table -->", AUDIT, flags=re.DOTALL)
-    assert shown is not None
-    assert shown[1].strip() == to_markdown(RESULTS.values())
 
 
 def test_every_task_edition_and_split_is_audited():

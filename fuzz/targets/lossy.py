@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import torch
 
-from adelic.data.tables.making import ids_of
+from adelic.data.tables import ids_of
 from adelic.errors import EncodingError
 from adelic.integrations.sklearn import AdelicEncoder
 from adelic.nn.open_numbers import OpenNumbers

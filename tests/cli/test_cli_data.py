@@ -10,7 +10,7 @@ import pytest
 
 from adelic import acd, data
 from adelic.data.exporting import ENDINGS
-from adelic.data.tables import read_table
+from adelic.data.tables.files import read_table
 from adelic_lab import read_result
 from adelic_lab.report.rows import data_key
 

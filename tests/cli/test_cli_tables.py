@@ -15,7 +15,7 @@ import pytest
 
 from adelic.data import sources
 from adelic.data.sources import TableData
-from adelic.data.tables import read_table
+from adelic.data.tables.files import read_table
 from adelic_lab import read_result
 from adelic_lab.cli import experiments
 

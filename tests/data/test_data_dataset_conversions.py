@@ -38,25 +38,6 @@ def test_torch(dataset):
         np.testing.assert_array_equal(targets.numpy(), y)
 
 
-def test_torch_tensors_are_copies():
-    d = acd.load("schubert", n=3)
-    before = d.X_test.copy()
-    tokens, targets = d.to_torch()["test"].tensors
-    tokens += 1
-    targets += 1
-    np.testing.assert_array_equal(d.X_test, before)
-    assert d.y_test.max() < 2
-
-
-def test_torch_goes_through_a_loader():
-    from torch.utils.data import DataLoader
-
-    d = acd.load("schubert", n=3)
-    tokens, targets = next(iter(DataLoader(d.to_torch()["train"], batch_size=7)))
-    np.testing.assert_array_equal(tokens, d.X_train[:7])
-    np.testing.assert_array_equal(targets, d.y_train[:7])
-
-
 def test_pandas(dataset):
     frame = dataset.to_pandas()
     length = dataset.X_train.shape[1]
@@ -77,20 +58,6 @@ def test_pandas(dataset):
             np.testing.assert_array_equal(part["y"].cat.codes, y)
             assert list(part["y"]) == [dataset.class_names[label] for label in y]
     assert frame.attrs["provenance"] == dataset.provenance
-
-
-def test_pandas_names_classes_that_do_not_occur():
-    d = acd.load("mheight", n=8)
-    frame = d.to_pandas()
-    assert list(frame["y"].cat.categories) == list(d.class_names) == ["0", "1", "2", "3", "4"]
-
-
-def test_a_frame_survives_parquet(tmp_path):
-    import pandas as pd
-
-    frame = acd.load("weaving", n=4).to_pandas()
-    frame.to_parquet(tmp_path / "frame.parquet")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "frame.parquet"), frame)
 
 
 def test_hf(dataset):

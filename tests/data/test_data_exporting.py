@@ -111,10 +111,6 @@ def test_int2int_reads_classes_mixed(tmp_path):
     assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_every_format_has_a_reader_here():
-    assert set(READERS) == set(ENDINGS)
-
-
 def int2int_words(data_types):
     """Return the vocabulary that Int2Int's environment makes of its option --data_types (its src/envs, base 1000)."""
     words = set()
@@ -165,33 +161,6 @@ def test_description(dataset, tmp_path, format):  # noqa: A002
     assert ("int2int_options" in about) == (format == "int2int")
 
 
-@pytest.mark.parametrize(
-    ("data", "types"),
-    [
-        ("classes", "int[12]:range(2)"),
-        ("many classes", "int[8]:range(5)"),
-        ("a target", "int[16]:int"),
-        ("several targets", "int[30]:int[6]"),
-    ],
-)
-def test_int2int_is_told_what_the_files_hold(tmp_path, data, types):
-    described = acd.export(acd.load(**DATA[data]), tmp_path, format="int2int")[-1]
-    options = json.loads(described.read_text(encoding="utf-8"))["int2int_options"]
-    assert f'--data_types "{types}"' in options
-    rows = len(acd.load(**DATA[data]).y_validation)
-    assert f"--train_data train.txt --eval_data validation.txt --eval_size {rows}" in options
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(-3500, "- 3 500"), (0, "+ 0"), (16, "+ 16"), (1024, "+ 1 24"), (10**9, "+ 1 0 0 0"), (-1, "- 1")],
-)
-def test_int2int_integers(value, text):
-    """The first four are in the README of Int2Int."""
-    assert int2int_integer(value) == text
-    assert int2int_row([value, 16]) == f"V2 {text} + 16"
-
-
 @given(st.lists(st.integers(-(10**30), 10**30), min_size=1))
 def test_int2int_is_read_back(values):
     assert int2int_decode(int2int_row(values)) == values
@@ -229,14 +198,6 @@ def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A0
     assert json.loads(paths[-1].read_text(encoding="utf-8"))["data"]["seed"] == 1
 
 
-def test_another_format_needs_another_folder(tmp_path):
-    d = acd.load("schubert", n=3)
-    acd.export(d, tmp_path, format="csv")
-    with pytest.raises(StorageError, match=r"dataset\.json exists"):
-        acd.export(d, tmp_path, format="jsonl")
-    assert not (tmp_path / "train.jsonl").exists()
-
-
 @pytest.mark.parametrize("name", ["train.csv", "test.csv", "dataset.json"])
 def test_a_foreign_file_is_refused_before_anything_is_written(tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
@@ -266,18 +227,6 @@ def test_a_description_never_stands_beside_files_that_it_does_not_describe(tmp_p
     assert not (tmp_path / "dataset.json").exists()
 
 
-def test_progress_is_told_by_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "CHUNK", 100)
-    d = acd.load("schubert", n=4)
-    seen = []
-    acd.export(d, tmp_path, format="jsonl", progress=lambda *call: seen.append(call))
-    rows = d.provenance["rows"]
-    assert [call for call in seen if call[0] == call[1]] == [
-        (rows[split], rows[split], f"{split}.jsonl") for split in SPLITS
-    ]
-    assert [done for done, _, what in seen if what == "test.jsonl"] == [100, 200, 300, 400, rows["test"]]
-
-
 def test_large_files_are_written_in_pieces(tmp_path, monkeypatch):
     d = acd.load("schubert", n=4)
     whole = [path.read_bytes() for path in acd.export(d, tmp_path / "whole", format="csv")[:-1]]
@@ -299,12 +248,3 @@ def test_bad_input(tmp_path):
     (tmp_path / "train.csv").mkdir()
     with pytest.raises(StorageError, match=r"train\.csv"):
         acd.export(d, tmp_path, format="csv")
-
-
-@pytest.mark.long
-def test_values_beyond_the_small_ones(tmp_path):
-    """Characters of S_8 are as large as 90; targets of ours can have several digits in base 1000."""
-    d = acd.load("characters", n=14)
-    assert np.abs(d.y_train).max() > 1000
-    path = acd.export(d, tmp_path, format="int2int")[0]
-    assert sorted(read_int2int(path, False)[1]) == sorted(d.y_train.tolist())

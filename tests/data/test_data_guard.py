@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from adelic import acd, data
 from adelic.data import Holdout, lookup, symmetries
-from adelic.errors import ConfigurationError, LeakError
+from adelic.errors import LeakError
 
 TRAIN = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
@@ -99,22 +99,6 @@ def test_what_is_no_image_is_trained_on():
     assert (X.shape, y.shape) == ((3, 1, 3), (3, 1))
     assert data.overlap(d, symmetries=False) == {"validation": 0, "test": 0}
     assert data.overlap(d, symmetries=True) == {"validation": 0, "test": 1}
-
-
-def test_images_of_a_task_without_symmetries():
-    with pytest.raises(ConfigurationError, match="no symmetries that keep labels"):
-        data.training_rows(guarded([], [[0, 0, 0]]), symmetries=True)
-
-
-def test_nothing_is_held_out():
-    d = guarded([], [])
-    assert data.overlap(d, symmetries=False) == {"validation": 0, "test": 0}
-    assert len(data.training_rows(d, symmetries=False)[0]) == 3
-
-
-def test_the_test_rows_are_handed_on():
-    held = Holdout(np.array([[1, 2]]), np.array([[3, 4], [5, 6]]))
-    assert held.test.tolist() == [[3, 4], [5, 6]]
 
 
 @pytest.mark.parametrize("leak", [False, True])

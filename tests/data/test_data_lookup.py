@@ -92,11 +92,3 @@ def test_a_rule_by_counting(known, asked, data):
             right += min(counts, key=lambda label: (-counts[label], label)) == wanted
         scores.append(right / len(asked))
     assert accuracy_of_rule(cue, y, cue_asked, y_asked) == pytest.approx(np.mean(scores))
-
-
-def test_the_majority_is_that_of_different_rows():
-    """A row that stands there five times is one row of the table."""
-    X = np.array([[1]] * 5 + [[2], [3]])
-    memory = LookUp(X, np.array([1] * 5 + [0, 0]))
-    assert memory.majority == 0
-    assert memory.predict(np.array([[1], [9]])).tolist() == [1, 0]

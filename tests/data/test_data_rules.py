@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic.data import SampledTask, drawn_task
-from adelic.data.readings import MODULI, operand_names, readings
+from adelic.data.readings import MODULI, readings
 from adelic.data.rules import TREE_DEPTH, question_rules
 
 
@@ -69,12 +69,6 @@ def test_sizes_are_eighths_of_the_known_questions():
     size = readings(known)["size of n in eighths"]
     assert np.bincount(size(known)).tolist() == [100] * 8
     assert size(np.array([[-5], [99], [100], [799], [10**9]])).tolist() == [0, 0, 1, 7, 7]
-
-
-@pytest.mark.parametrize(("arity", "names"), [(1, ("n",)), (3, ("a", "b", "c")), (4, ("operand 1", "operand 2"))])
-def test_operands_have_names(arity, names):
-    assert operand_names(arity)[: len(names)] == names
-    assert len(operand_names(arity)) == arity
 
 
 def test_three_operands_are_read_jointly_and_of_many_the_first_ones():

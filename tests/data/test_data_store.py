@@ -1,6 +1,4 @@
-import errno
 import json
-import os
 import subprocess
 import sys
 import warnings
@@ -11,8 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from adelic import acd
-from adelic.data import StoreWarning, Task, store
-from adelic.data.protocol import Rows
+from adelic.data import StoreWarning, store
 from adelic.errors import StorageError
 from adelic.storage.records import parse_sealed
 
@@ -207,49 +204,11 @@ def test_one_seed_repeats_and_two_differ(tmp_path):
         assert first == second != other
 
 
-def test_regression_targets_are_kept(tmp_path):
-    """No task here is a regression; the store is ready for one."""
-    rows = Rows(np.arange(12, dtype=np.int16).reshape(6, 2), np.arange(18).reshape(6, 3) << 40)
-    split = np.array([0, 0, 0, 1, 2, 2], np.int8)
-    task = Task(
-        **{**vars(acd.TASKS["mheight"]), "class_names": lambda n, edition: None},
-    )
-    key = store.Key(task, 8, "published", 0)
-    written = store.write(tmp_path, key, rows, split)
-    assert written["class_names"] is None
-    assert written["counts"] is None
-    read = store.read(tmp_path, key)
-    assert read is not None
-    assert (read[0].X == rows.X).all()
-    assert (read[0].y == rows.y).all()
-    assert read[0].y.dtype == np.int64
-    assert (read[1] == split).all()
-
-
-def test_cache_that_is_a_file(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("ADELIC_CACHE", str(tmp_path / "file"))
-    with pytest.raises(StorageError, match=r"file.*ADELIC_CACHE"):
-        acd.load("weaving", n=4)
-
-
 def test_cache_that_cannot_be_made(monkeypatch):
     monkeypatch.setenv("ADELIC_CACHE", "/proc/adelic")
     with pytest.raises(StorageError, match=r"/proc/adelic.*set ADELIC_CACHE") as caught:
         acd.load("weaving", n=4)
     assert "\n" not in str(caught.value)
-
-
-def test_full_disk(monkeypatch, cache):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(StorageError, match=r"data\.parquet: No space left on device; set ADELIC_CACHE"):
-            acd.load("weaving", n=4)
-    assert [path for path in cache.rglob("*") if path.is_file()] == []
-    acd.load("weaving", n=4)
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adelic import number_theory
-from adelic.data.auditing.drawn import audit_drawn, to_lines
+from adelic.data import audit_drawn
 from adelic.data.sources import DrawnData
 from adelic.number_theory.arithmetic import ARITHMETIC
 
@@ -27,7 +27,7 @@ def test_the_lines_on_trivial_rules_are_made_from_the_committed_results(script):
     asked = script.audits()
     assert asked.keys() == FOUND.keys()
     assert {found["task"] for found in FOUND.values()} == number_theory.TASKS.keys() - ARITHMETIC.keys()
-    assert shown[1].strip() == to_lines(FOUND[path] for path in asked)
+    assert shown[1].strip() == script.to_lines(FOUND[path] for path in asked)
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)

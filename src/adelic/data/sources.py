@@ -15,10 +15,8 @@ from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.protocol import SPLIT_KINDS, View, assigned
 from adelic.data.store import file_sha256
-from adelic.data.tables import from_table, is_table, read_table
-from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
-from adelic.data.tables.making import place_of
-from adelic.data.tables.targets import ANSWERS
+from adelic.data.tables import ANSWERS, from_table, place_of
+from adelic.data.tables.files import ENDINGS, READABLE, check_file, is_table, read_table, refuse_other_files
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.lossy import LOSSY

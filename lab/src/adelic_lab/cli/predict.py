@@ -50,7 +50,7 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None, lossy: s
     adelic predict runs/days examples/days.csv --output predicted.csv
     """
     import adelic_lab
-    from adelic.data.tables import read_table
+    from adelic.data.tables.files import read_table
 
     found_run = adelic_lab.find_run(run, runs_dir)
     if output is not None:

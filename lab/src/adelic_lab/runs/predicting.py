@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
 from adelic.data.sources import TableData, row_of
-from adelic.data.tables.making import ids_of, place_of
+from adelic.data.tables import ids_of, place_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.numbers.columns.lossy import LOSSY
 from adelic.numbers.describe import describe

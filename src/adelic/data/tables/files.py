@@ -2,13 +2,13 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from adelic.data.tables.columns import columns_of
+from adelic.data.tables import Columns, columns_of
 from adelic.errors import ConfigurationError, StorageError, needs_extra
 from adelic.numbers import integers
 from adelic.numbers.describe import one_line
@@ -18,26 +18,7 @@ READABLE = "name a file that exists and is readable"
 _OTHER_SEPARATORS = ";\t|"
 
 
-class FileColumns(dict[str, Sequence[Any]]):
-    """The columns of a file by name, and where their rows stand in it.
-
-    Attributes:
-        lines: the line of each row, from 1; None where the file has no lines.
-
-    >>> FileColumns({"a": [7]}, lines=[2]).where(0), FileColumns({"a": [7]}).where(0)
-    ('row 1 (line 2)', 'row 1 (counted from 1)')
-    """
-
-    def __init__(self, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None) -> None:
-        super().__init__(columns)
-        self.lines = lines
-
-    def where(self, row: int) -> str:
-        """Return where a row stands, for messages: files count rows from 1."""
-        return f"row {row + 1} ({'counted from 1' if self.lines is None else f'line {self.lines[row]}'})"
-
-
-def read_table(path: str | Path) -> FileColumns:
+def read_table(path: str | Path) -> Columns:
     r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
 
     Numbers in CSV and JSON are read from their text, so that no digit is lost. The text is UTF-8, and commas separate
@@ -105,7 +86,7 @@ def is_table(name: str) -> bool:
     return Path(name).suffix.lower() in READERS
 
 
-def _read_csv(path: Path) -> FileColumns:
+def _read_csv(path: Path) -> Columns:
     # Spreadsheets begin a file with the mark U+FEFF, which utf-8 alone would read into the first column's name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
@@ -126,7 +107,8 @@ def _read_csv(path: Path) -> FileColumns:
                 rows.append(row)
                 numbers.append(begun)  # a text in quotes may have several lines
             begun = lines.line_num + 1
-    return FileColumns(dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}, numbers)
+    columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+    return Columns(columns, numbers, counted_from=1)
 
 
 def _rows(lines: Any) -> Iterator[list[str]]:
@@ -154,7 +136,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _read_json_lines(path: Path) -> FileColumns:
+def _read_json_lines(path: Path) -> Columns:
     found: dict[str, Any] = {}
     with path.open(encoding="utf-8-sig") as file:
         lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
@@ -171,21 +153,22 @@ def _read_json_lines(path: Path) -> FileColumns:
             raise ValueError(f"line {number} is not an object with the keys of the first line")
         for key, value in row.items():
             found.setdefault(key, []).append(value)
-    return FileColumns(found, [number for number, _ in lines])
+    return Columns(found, [number for number, _ in lines], counted_from=1)
 
 
 def _whole(text: str) -> int:
     return integers.parse(text.lstrip("-")) * (-1 if text.startswith("-") else 1)  # int() stops at 4,300 digits
 
 
-def _read_parquet(path: Path) -> FileColumns:
+def _read_parquet(path: Path) -> Columns:
     with needs_extra("Parquet", "data"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
     try:
         # Where its writer wrote checksums of pages, as we do, a flipped bit of a value is an error.
-        return FileColumns(columns_of(pq.read_table(path, partitioning=None, page_checksum_verification=True)))
+        found = columns_of(pq.read_table(path, partitioning=None, page_checksum_verification=True))
+        return Columns(found, counted_from=1)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the disk, not of what is there
             raise
@@ -194,7 +177,7 @@ def _read_parquet(path: Path) -> FileColumns:
         ) from None
 
 
-READERS: Mapping[str, Callable[[Path], FileColumns]] = {
+READERS: Mapping[str, Callable[[Path], Columns]] = {
     ".csv": _read_csv,
     ".jsonl": _read_json_lines,
     ".parquet": _read_parquet,

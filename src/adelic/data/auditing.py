@@ -1,6 +1,6 @@
-"""The audit of a data set: how far trivial rules, simple models and memory get, and what leaks.
+"""Audits: how far trivial rules, simple models and memory get on a task, and what of its test is known from training.
 
-Seven things are measured on the splits of a data set.
+Seven things are measured on the splits of a data set, see `audit`.
 
 - The majority class: the accuracy of always saying the class that is most frequent in train.
 - Cues: for something trivially read off a row (a task names its own, see `Task.cues`, and the token at each position is
@@ -17,11 +17,18 @@ Seven things are measured on the splits of a data set.
 
 A regression task is audited as classification of its target: of the target's sign where there is one target, of each
 target's value where there are several, and the accuracies are means over these.
+
+Of the questions of a drawn task these are measured, see `audit_drawn`.
+
+- Classes: how often each occurs, by split.
+- Rules: `adelic.data.rules.question_rules`, learnt from training questions, and chosen by them alone.
+- Look-up: a test question is never a training question, so memory of whole questions has the most frequent class only;
+  counted is how many of the numbers in the questions of a split occur in training questions, too.
 """
 
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,11 +38,14 @@ from numpy.typing import NDArray
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
+from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.protocol import Progress
-from adelic.data.rules import accuracy_of_rule
+from adelic.data.rules import accuracy_of_rule, question_rules
+from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
 from adelic.errors import ConfigurationError, needs_extra
+from adelic.storage.options import options
 from adelic.storage.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
@@ -301,51 +311,92 @@ def _look_up(d: Dataset, X: Integers, y: Integers) -> float:
     return float(np.mean(scores))
 
 
-def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
-    """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
+MOST_CLASSES = 10
+"""Greatest number of classes of a split that are listed, the most frequent ones."""
 
-    "Leak by symmetry" is the share of test rows with an equivalent row outside test, the next column that of test rows
-    that are images of training rows; the last one is the accuracy of look-up among these.
 
-    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "orbits", "options": {}, "symmetries": {}}
-    >>> about["findings"] = [{"name": "majority class", "test": 0.5, "everywhere": 0.5}]
-    >>> about |= {"overlap": {"images": {"test": {"rows": 0, "share": 0.0}}}, "lookup": {"images": 0.5}}
-    >>> print(to_markdown([about]).splitlines()[-1])
-    | weaving 6, leaky, orbits | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
+def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None = None) -> dict[str, Any]:
+    """Return how trivial rules score on the questions of a drawn task, and what of these is known from training.
+
+    Args:
+        source: the task with its options, and how many questions of each split; further test questions are not drawn.
+        seed: of the questions, which are those of a run with this seed and source.
+        progress: called with (steps done, steps in all, what).
+
+    Returns:
+        A dictionary ready for JSON: task, options, seed, rows (by split), classes (by split a number of different
+        answers, and the share of each of the most frequent ones), findings (a list of {"name", "held_out",
+        "accuracies" by split}, the best rule first, see `question_rules`), known (by split, how many "questions", and
+        "of_numbers" how many "numbers", occur among the training questions), command, versions, machine, commit.
+
+    Raises:
+        ConfigurationError: the task has fewer different questions.
+
+    >>> found = audit_drawn(DrawnData("order", 2000, test_cases=1000, never_seen_cases=1000))
+    >>> found["findings"][0]["name"], found["rows"]
+    ('n modulo 7', {'train': 2000, 'test': 1000, 'larger': 1000})
+    >>> found["known"]["test"]
+    {'questions': 0, 'of_numbers': 1000, 'numbers': 0}
     """
-    models = ("majority", "best cue", "best token", "logistic regression", "tree")
-    head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
-    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
-    return "\n".join([*lines, *map(_line, sorted(audits, key=_place))])
+    steps = 2
 
+    def report(done: int, what: str) -> None:
+        if progress is not None:
+            progress(done, steps, what)
 
-def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return where an audit stands in the table: the published split before the orbits."""
-    return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()], a["split"] != "published"
-
-
-def _line(a: Mapping[str, Any]) -> str:
-    def best(prefix: str) -> str:
-        found = [f for f in a["findings"] if f["name"].startswith(prefix)]
-        if not found:
-            return "–"
-        finding = max(found, key=lambda f: f["everywhere"] or f["test"])
-        name = f" ({finding['name'].removeprefix(prefix)})" if prefix == "cue: " else ""
-        return f"{100 * finding['test']:.1f}{name}"
-
-    leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
-    split = [a["split"]] if a["split"] not in ("published", None) else []
-    named = f"{a['task']} {a['n']}" if a["n"] is not None else a["task"]
-    edition = [a["edition"]] if a["edition"] is not None else []
-    cells = [
-        ", ".join([named, *edition, *a["options"].values(), *split]),
-        best("majority"),
-        best("cue: "),
-        best("best single token"),
-        best("logistic"),
-        best("decision"),
-        f"{100 * leaks.get('all', max(leaks.values())):.1f}" if leaks else "–",
-        f"{100 * overlaps['images']['test']['share']:.1f}" if "images" in overlaps else "–",
-        f"{100 * lookup['images']:.1f}" if "images" in lookup else "–",
+    task = source.drawn
+    operands, answers = source.questions(seed)
+    asked = {"test": next(source.tests(seed, operands))}
+    asked |= {split: (questions, right) for split, questions, right in source.never_seen(seed, operands)}
+    report(0, "trivial rules")
+    findings = [
+        {
+            "name": rule.name,
+            "held_out": rule.held_out,
+            "accuracies": {split: rule.accuracy(*pair) for split, pair in asked.items()},
+        }
+        for rule in question_rules(task, operands, answers)
     ]
-    return f"| {' | '.join(cells)} |"
+    report(1, "look-up")
+    every = {"train": (operands, answers), **asked}
+    known = {split: _known(task, operands, questions) for split, (questions, _) in asked.items()}
+    report(2, "done")
+    return {
+        "task": task.name,
+        "options": list(source.task_options),
+        "seed": seed,
+        "rows": {split: len(y) for split, (_, y) in every.items()},
+        "classes": {split: _classes(task, y) for split, (_, y) in every.items()},
+        "findings": findings,
+        "known": known,
+        "command": shlex.join(["adelic", "data", "audit", *_arguments(source, seed)]),
+        "versions": versions("numpy", "scikit-learn"),
+        "machine": machine(),
+        "commit": source_commit(),
+    }
+
+
+def _arguments(source: DrawnData, seed: int) -> list[str]:
+    found = [source.task]
+    for name in ("examples", "test_cases", "never_seen_cases", "task_options"):
+        value = getattr(source, name)
+        found += options(DrawnData)[name].words(value) if value else []
+    return found + (["--seed", str(seed)] if seed else [])
+
+
+def _classes(task: SampledTask, answers: Answers) -> dict[str, Any]:
+    """Return how many different answers there are, and the shares of the most frequent ones, by name."""
+    values, counts = np.unique(answers, return_counts=True)
+    first = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    names = [str(value) if task.class_names is None else task.class_names[value] for value in values[first]]
+    return {"answers": len(values), "shares": dict(zip(names, (counts[first] / len(answers)).tolist(), strict=True))}
+
+
+def _known(task: SampledTask, operands: Operands, asked: Operands) -> dict[str, int]:
+    """Return how many questions, and how many of the numbers in them, occur among the training questions."""
+    questions = RowIndex(task.keys(operands)).find(task.keys(asked)) >= 0
+    return {
+        "questions": int(questions.sum()),
+        "of_numbers": asked.size,
+        "numbers": int(np.isin(asked, operands).sum()),
+    }
