@@ -1,0 +1,270 @@
+"""Golden runs: one tiny run of each kind, so that two commits can be held equal to the last bit.
+
+    python experiments/golden.py record before --python old/bin/python
+    python experiments/golden.py record after
+    python experiments/golden.py compare before after
+
+A run is made by the command line alone, so that this script fits commits whose modules, files and labels differ;
+golden.toml beside it has the commands. A record has the figures of all results, the metrics of each epoch, tables that
+were printed or written, and a hash of each trained tensor. Some kinds are trained once more, stopped by a signal, and
+resumed; that must give the same record. Both commits have to run on one machine, with equal versions of the libraries.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+PLAN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+KINDS: dict[str, list[str]] = {
+    kind: [command.format_map(PLAN["words"]) for command in commands] for kind, commands in PLAN["kinds"].items()
+}
+INTERRUPTED = {kind: [signal.Signals[name] for name in names] for kind, names in PLAN["interrupted"].items()}
+PROGRESS = re.compile(r"\d+ ?(/|of) ?\d+")
+DIFFERENT_BY_NATURE = re.compile(
+    r"(.*\.)?(\w*seconds|versions\..*|commit|command|device|text_sha256|study\.name|recipe\.about)"
+)
+"""Keys of results that say when, where and by what a run was made."""
+Record = dict[str, Any]
+
+
+def write_tables(folder: Path) -> None:
+    """Write small tables with classes and with decimal numbers, and new rows of both."""
+    days, names = range(1, 900, 3), ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    (folder / "days.csv").write_text("day,weekday\n" + "".join(f"{day},{names[day % 7]}\n" for day in days))
+    (folder / "new.csv").write_text("day\n" + "".join(f"{day}\n" for day in range(1000, 1030)))
+    cents = [((7919 * i) % 1000, (104729 * i) % 97) for i in range(330)]
+    lines = [f"{price / 100:.2f},{tax / 100:.2f},{price + tax}\n" for price, tax in cents]
+    (folder / "prices.csv").write_text("price,tax,cents\n" + "".join(lines[:300]))
+    (folder / "new-prices.csv").write_text("price,tax,cents\n" + "".join(lines[300:]))
+
+
+class Runner:
+    """Runs commands of one interpreter's adelic, with little that could differ from outside."""
+
+    def __init__(self, python: str, cache: Path, *, threads: int) -> None:
+        self._command = [python, "-m", "adelic"]
+        named = {"ADELIC_CACHE": str(cache), "COLUMNS": "200", "NO_COLOR": "1", "CI": "true"}
+        self._environment = os.environ | named | {"OMP_NUM_THREADS": str(threads)}
+
+    def run(self, command: str, folder: Path, *, stopped_by: signal.Signals | None = None) -> tuple[int, str, str]:
+        """Return the exit code and both outputs of a command in a folder; a signal is sent at its first progress."""
+        words = shlex.split(command)
+        if words[0] in {"train", "tune", "reproduce"}:
+            words += ["--device", "cpu"]
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                [*self._command, *words],
+                cwd=folder,
+                env=self._environment,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            assert process.stderr is not None
+            errors = ""
+            for line in process.stderr:
+                errors += line
+                if stopped_by is not None and PROGRESS.search(line):
+                    process.send_signal(stopped_by)
+                    stopped_by = None
+            code = process.wait()
+            output.seek(0)
+            return code, output.read(), errors
+
+
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested objects, with dotted keys; lists of anything but objects are leaves."""
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        value = dict(enumerate(value, start=1))
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, f"{key}.{name}" if key else f"{name}")
+    elif not DIFFERENT_BY_NATURE.fullmatch(key):
+        yield key, value
+
+
+def tensors(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and hash of each trained tensor in a safetensors file: of type, shape and bytes.
+
+    What an optimizer, a generator or a fingerprint keeps is left out: it may be written in another way, and a wrong one
+    shows in the weights after a resumption.
+    """
+    content = path.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    for name, about in json.loads(content[8:start]).items():
+        if about.get("dtype", "U8") in {"F32", "F64", "BF16", "F16"} and not re.match(r"optimizer|generator", name):
+            first, end = about["data_offsets"]
+            described = f"{about['dtype']} {about['shape']} ".encode()
+            yield name, hashlib.sha256(described + content[start + first : start + end]).hexdigest()[:16]
+
+
+def summary(folder: Path, given: set[Path]) -> Record:
+    """Return what is to be equal of the files that a command has left, whatever their names are."""
+    figures, metrics, weights, text = {}, [], {}, {}
+    for path in sorted({path for path in folder.rglob("*") if path.is_file()} - given):
+        if path.suffix == ".safetensors":
+            weights |= {digest: name for name, digest in tensors(path)}
+        elif path.suffix == ".csv":
+            text[path.name] = path.read_text().splitlines()
+        elif path.suffix == ".toml" and "config" not in path.name:
+            figures |= {f"recipe {key}": value for key, value in leaves(tomllib.loads(path.read_text()))}
+        elif path.suffix in {".json", ".jsonl"}:
+            lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+            for one in map(json.loads, lines):
+                if "test" not in one:
+                    metrics.append(json.dumps(dict(leaves(one)), sort_keys=True))
+                    continue
+                of = " ".join(str(one.get(key)) for key in ("task", "n", "embedding", "features", "seed"))
+                for key, value in leaves(one):
+                    # A result stands in the folder of its run, and once more in the file of all results.
+                    if figures.setdefault(f"{of} {key}", value) != value:
+                        raise SystemExit(f"golden: two results of {of}")
+    return {"figures": figures, "metrics": sorted(metrics), "weights": weights, "text": text}
+
+
+def attempt(command: str, runner: Runner, folder: Path, signals: Sequence[signal.Signals]) -> Record | str:
+    """Return what the commands come to if the first is stopped by each of the signals; a text says what went wrong."""
+    write_tables(folder)
+    given, texts = set(folder.iterdir()), []
+    for i, part in enumerate(command.split("; ")):
+        for stopped_by in signals if i == 0 else ():
+            code, _, errors = runner.run(part, folder, stopped_by=stopped_by)
+            if code == 0:
+                return f"was done before {stopped_by.name} could stop it: {errors[-300:]}"
+        code, printed, errors = runner.run(part, folder)
+        if code != 0:
+            return f"exit code {code}: {errors.strip().splitlines()[-1] if errors.strip() else printed[-300:]}"
+        texts.append(printed if part.startswith("report") else "")
+    record = summary(folder, given)
+    record["text"]["printed"] = "".join(texts).splitlines()
+    solver = re.search(r"--solver (\S+)", command)
+    if solver is not None:  # a variant has another name from one commit to another
+        record = json.loads(json.dumps(record).replace(solver[1], "SOLVER"))
+    loss = re.search(r" loss ([\d.]+)", errors)
+    return record | {"first loss": loss and loss[1]}
+
+
+def record_kind(kind: str, python: str, cache: Path) -> Record | str:
+    """Return the record of a kind, with what a resumed run has otherwise; a text says why there is none."""
+    runner = Runner(python, cache, threads=2 if kind == "two-threads" else 1)
+    found: Record | str = ""
+    for command in KINDS[kind]:
+        with tempfile.TemporaryDirectory() as folder:
+            found = attempt(command, runner, Path(folder), ())
+        if isinstance(found, dict):
+            break
+    if isinstance(found, dict) and kind in INTERRUPTED:
+        with tempfile.TemporaryDirectory() as folder:
+            resumed = attempt(command, runner, Path(folder), INTERRUPTED[kind])
+        found["resumed"] = [resumed] if isinstance(resumed, str) else differences(found, resumed)[0]
+    return found
+
+
+def differences(a: Record, b: Record) -> tuple[list[str], list[str]]:
+    """Return how two records differ, and what only one of them has, as was decided."""
+    different, noted = [], []
+    before, after = a["figures"], b["figures"]
+    for old, new in PLAN["renamed"].items():
+        before = {re.sub(old, new, key): value for key, value in before.items()}
+    for key in sorted({*before, *after}):
+        if key not in before or key not in after:
+            side = "only in A" if key in before else "only in B"
+            decided = any(re.search(pattern, key) for pattern in PLAN["decided"])
+            (noted if decided else different).append(f"{key} {side}: {(before | after)[key]!r:.80}")
+        elif before[key] != after[key]:
+            different.append(f"{key}: {before[key]!r:.80} became {after[key]!r:.80}")
+    if a["metrics"] != b["metrics"]:
+        missing = [line for line in a["metrics"] if line not in b["metrics"]]
+        different.append(f"metrics: {len(a['metrics'])} lines, then {len(b['metrics'])}; changed: {missing[:1]}")
+    # By their bytes: a tensor may have another name, and one that was written twice may be written once.
+    lost = [name for digest, name in a["weights"].items() if digest not in b["weights"]]
+    if lost or (b["weights"] and not a["weights"]):
+        different.append(f"weights: {len(lost)} of {len(a['weights'])} tensors are not there, as {lost[:2]}")
+    for name in sorted({*a["text"], *b["text"]}):
+        lines, others = a["text"].get(name, []), b["text"].get(name, [])
+        if lines != others:
+            changed = next((pair for pair in zip(lines, others, strict=False) if pair[0] != pair[1]), "their number")
+            different.append(f"text of {name}: {changed}")
+    return different, noted
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def record(arguments: argparse.Namespace) -> int:
+    """Record the kinds that are named, or all."""
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    with tempfile.TemporaryDirectory() as cache:
+        for kind in arguments.kinds or KINDS:
+            before = os.times()
+            found = record_kind(kind, arguments.python, Path(cache))
+            seconds = sum(os.times()[2:4]) - sum(before[2:4])
+            resumed = [found] if isinstance(found, str) else found.get("resumed", [])
+            failed += bool(resumed)
+            and_after = ", and equal after a signal" if kind in INTERRUPTED else ""
+            say(f"{kind}: {'; '.join(resumed[:3]) or f'recorded{and_after}'} ({seconds:.0f} s of a processor)")
+            if isinstance(found, dict):
+                text = json.dumps(found, indent=1, sort_keys=True)
+                (arguments.folder / f"{kind}.json").write_text(text + "\n")
+    return int(failed > 0)
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Compare the records of two folders, a line for each kind."""
+    failed = 0
+    for kind in arguments.kinds or KINDS:
+        paths = [folder / f"{kind}.json" for folder in (arguments.before, arguments.after)]
+        missing = [str(path) for path in paths if not path.exists()]
+        different, noted = [f"{path} is missing" for path in missing], []
+        if not missing:
+            a, b = (json.loads(path.read_text()) for path in paths)
+            different, noted = differences(a, b)
+            if a["first loss"] and b["first loss"] and a["first loss"] != b["first loss"]:  # a resumed run has another
+                different.append(f"first loss: {a['first loss']} became {b['first loss']}")
+            different += [f"a resumed run of B differs: {what}" for what in b.get("resumed", [])]
+        failed += bool(different)
+        say(f"{kind}: {'DIFFERENT' if different else 'equal'}{f' ({len(noted)} decided)' if noted else ''}")
+        for line in different[: None if arguments.all else 6]:
+            say(f"    {line}")
+    return int(failed > 0)
+
+
+def main() -> int:
+    """Run the command that is given."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    recording = commands.add_parser("record", help="run each kind, and write FOLDER/KIND.json")
+    recording.add_argument("folder", type=Path)
+    recording.add_argument("kinds", nargs="*", metavar="KIND", help="kinds to run [default: all]")
+    recording.add_argument("--python", default=sys.executable, help="interpreter whose adelic is run")
+    recording.set_defaults(run=record)
+    comparing = commands.add_parser("compare", help="print a line for each kind; the exit code is 1 if any differ")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    comparing.add_argument("kinds", nargs="*", metavar="KIND", help="kinds to compare [default: all]")
+    comparing.add_argument("--all", action="store_true", help="print all that differs, not six lines of a kind")
+    comparing.set_defaults(run=compare)
+    arguments = parser.parse_args()
+    unknown = [kind for kind in arguments.kinds if kind not in KINDS]
+    if unknown:
+        parser.error(f"unknown kind {unknown[0]!r}; kinds: {', '.join(KINDS)}")
+    return arguments.run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
