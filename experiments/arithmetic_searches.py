@@ -23,7 +23,9 @@ import tomli_w
 from adelic.cli.options import DURATION
 from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_toml
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.config.models import SolverConfig
+from adelic_lab.config.renamed import SOLVERS
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.arithmetic.report import percent
 from adelic_lab.report.table import NOT_RUN, Table
 
@@ -34,9 +36,11 @@ RATES = ("1e-4", "2e-4", "5e-4", "1e-3", "2e-3", "5e-3", "1e-2", "2e-2")
 """Evenly spaced on a logarithmic scale, up to rounding; the solvers' own, 1e-3 and 1e-2, are among them."""
 STEPS = {
     **dict.fromkeys(("adelic-placewise", "fone-placewise", "base-10-placewise"), 500),
-    **dict.fromkeys(("fone", "xval", "abacus", "base-10", "base-1000", "adelic-flat"), 700),
+    **dict.fromkeys(("fone", "xval", "abacus", "base-digits", "base-digits:base=1000", "adelic-flat"), 700),
     "adelic-one-hot": 1000,
-    **dict.fromkeys(("base-10-autoregressive", "abacus-autoregressive", "base-1000-autoregressive"), 3000),
+    "base-digits:autoregressive=true": 3000,
+    "abacus:autoregressive=true": 3000,
+    "base-digits:base=1000:autoregressive=true": 3000,
 }
 """The solvers, and their steps in the full plan and that of rivals which are given time; in the order of searches."""
 
@@ -57,14 +61,14 @@ def main() -> None:
     end = time.monotonic() + chosen.budget
     for task, solver in common.each(product(chosen.tasks, chosen.solvers), " ".join):
         left = max(0.0, end - time.monotonic())
-        if not path_of(task, solver).exists() and not search(task, solver, chosen.runs_dir, left):
+        if (task, solver) not in searches() and not search(task, solver, chosen.runs_dir, left):
             sys.exit("the budget is spent; the same command goes on from there")
         atomic_write(PLAN, plan())
 
 
 def path_of(task: str, solver: str) -> Path:
     """Return the file of a search."""
-    return SEARCHES / f"{task}-{EXAMPLES}-{solver}.toml"
+    return SEARCHES / f"{task}-{EXAMPLES}-{SolverConfig(name=solver).label}.toml"
 
 
 def search(task: str, solver: str, runs: str, seconds: float) -> bool:
@@ -94,8 +98,12 @@ def arguments(task: str, solver: str) -> list[str]:
 
 def searches() -> dict[tuple[str, str], dict[str, Any]]:
     """Return the searches that are done, by task and solver."""
-    paths = {(task, solver): path_of(task, solver) for task, solver in product(TASKS, STEPS)}
-    return {key: parse_toml(path.read_bytes()) for key, path in paths.items() if path.exists()}
+    found = {}
+    for path in SEARCHES.glob("*.toml"):
+        search = parse_toml(path.read_bytes())
+        name = search["solver"]["name"]
+        found[search["study"]["task"], SOLVERS.get(name, name)] = search
+    return {key: found[key] for key in product(TASKS, STEPS) if key in found}
 
 
 def accuracies(found: dict[str, Any]) -> dict[float, float | None]:
@@ -112,7 +120,8 @@ def rate(found: dict[str, Any]) -> float:
     0.001
     """
     shares = accuracies(found)
-    best, own = found["recipe"]["learning_rate"], solver_class(found["solver"]["name"]).learning_rate
+    name = found["solver"]["name"]
+    best, own = found["recipe"]["learning_rate"], build_solver(SOLVERS.get(name, name)).learning_rate
     return float(own if own in shares and shares[own] == shares[best] else best)
 
 

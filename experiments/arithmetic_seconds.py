@@ -18,7 +18,7 @@ from adelic_lab.report.drawn import Series, gather, read_plan
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "arithmetic" / "seconds.svg"
 PROBLEMS = ("addition", "multiplication")
-OURS, RIVALS = "adelic-placewise", ("fone", "xval", "abacus", "base-10", "base-1000")
+OURS, RIVALS = "adelic-placewise", ("fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
 """Of the first plan; of the second all are drawn."""
 HIDDEN = (100, 300, 3000)
 """Numbers of examples of the second plan whose marks would lie on others; the page has a table of them."""

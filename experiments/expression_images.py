@@ -24,7 +24,7 @@ from adelic.data.sources import DrawnData
 from adelic.number_theory.composition.notation import OPERATORS
 from adelic_lab.report.drawn import read_plan
 
-SOLVERS = ("adelic-controller", "base-10")
+SOLVERS = ("experiments.solvers.controlled:Controlled", "base-digits")
 """Whose questions in the plan are counted: the first is asked in both notations, the second from most examples."""
 _PLAN = Path(__file__).parent / "arithmetic_composition.toml"
 PROGRAMS = {"matrix-program": 10_000, "recurrence-program": 30_000, "system-program": 30_000}

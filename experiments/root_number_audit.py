@@ -24,11 +24,11 @@ from typing import Any
 import common
 import numpy as np
 import numpy.typing as npt
+from solvers.parity import Parity, local_classes, local_parts
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import RowIndex
 from adelic.data.sources import DrawnData
-from adelic_lab.models.solvers.parity import ParitySolver, local_classes, local_parts
 from adelic_lab.report.drawn import read_plan
 
 Splits = dict[str, tuple[Operands, Answers]]
@@ -42,7 +42,7 @@ def main() -> None:
     common.add_full(parser, "minutes")
     given = parser.parse_args()
     of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
-    first = next(one for one in of_parity if one.model.name == "adelic-parity")
+    first = next(one for one in of_parity if one.model.name == "experiments.solvers.parity:Parity")
     questions = first.questions if given.full else replace(first.questions, examples=given.examples)
     common.say(f"{questions.examples:,} examples: drawing, then solving three times")
     common.write(
@@ -69,22 +69,22 @@ def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def fitted(task: SampledTask, operands: Operands, answers: Answers) -> ParitySolver:
+def fitted(task: SampledTask, operands: Operands, answers: Answers) -> Parity:
     """Return the solver after examples, which need not hold together."""
-    solver = ParitySolver()
+    solver = Parity()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the examples contradict each other
         solver.fit(task, operands, answers, seed=0, steps=1)
     return solver
 
 
-def tried(solver: ParitySolver) -> dict[str, dict[str, int]]:
+def tried(solver: Parity) -> dict[str, dict[str, int]]:
     """Return of each modulus how many bits there are, and how many examples hold before one contradicts."""
     return {str(modulus): {"bits": bits, "hold": hold} for modulus, (bits, hold) in solver.tried.items()}
 
 
 def of_split(
-    solver: ParitySolver, trained_on: Operands, asked: Operands, answers: Answers, task: SampledTask
+    solver: Parity, trained_on: Operands, asked: Operands, answers: Answers, task: SampledTask
 ) -> dict[str, float | int]:
     """Return how many questions are right, known, and remembered."""
     right, is_known = solver.answer(asked) == answers, solver.is_known(asked)

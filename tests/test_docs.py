@@ -282,7 +282,7 @@ def shortened(arguments):
     kinds = [name for name in SHORTER if line.startswith(name)]
     if "--models" in line:
         kinds = ["models"]
-    elif "--queue" in line or "adelic-parity" in line:  # this one takes a second, and warns of fewer examples
+    elif "--queue" in line or "parity:Parity" in line:  # this one takes a second, and warns of fewer examples
         kinds = []
     elif "--solver " in line:
         kinds = ["solver"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.drawn import read_plan
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def test_the_committed_plan_has_the_rates_that_the_searches_chose(script):
 def test_solvers_have_their_own_rate_among_those_tried_and_the_steps_of_other_plans(script):
     rates = {float(rate) for rate in script.RATES}
     assert len(rates) == len(script.RATES) == 8
-    assert {solver_class(name).learning_rate for name in script.STEPS} <= rates
+    assert {build_solver(name).learning_rate for name in script.STEPS} <= rates
     plans = [read_plan("full", "arithmetic"), read_plan(ROOT / "experiments" / "arithmetic_long.toml")]
     steps = {
         (one.task, one.model): one.experiments[0].steps.steps

@@ -18,12 +18,12 @@ def test_rivals_have_their_longest_trainings(script):
     longest = {one.model: max(result.seconds for result in one.results) for one in drawn if one.task == "addition"}
     assert all(seconds > 10 * longest["adelic-placewise"] for name, seconds in longest.items() if name in TRAINED_LONG)
     best = {one.model: max(one.accuracies()) for one in drawn if one.task == "addition"}
-    assert all(best[name] > 0.99 for name in TRAINED_LONG - {"base-1000-autoregressive"})
+    assert all(best[name] > 0.99 for name in TRAINED_LONG - {"base-digits:base=1000:autoregressive=true"})
 
 
 TRAINED_LONG = {
-    *("fone", "abacus", "base-10"),
-    *("base-10-autoregressive", "abacus-autoregressive", "base-1000-autoregressive"),
+    *("fone", "abacus", "base-digits"),
+    *("base-digits:autoregressive=true", "abacus:autoregressive=true", "base-digits:base=1000:autoregressive=true"),
 }
 
 
@@ -41,7 +41,12 @@ def test_each_rival_has_one_colour_and_no_other_has_it(script):
         of_families = {}
         for name, look in looks.items():
             family = next(
-                (one for one in ("fone", "xval", "abacus", "base-1000", "base-10") if name.startswith(one)), None
+                (
+                    one
+                    for one in ("fone", "xval", "abacus", "base-digits:base=1000", "base-digits")
+                    if name.startswith(one)
+                ),
+                None,
             )
             if family or name == "crt-composite":
                 of_families.setdefault(family or name, set()).add(look["color"])

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from experiments.solvers.parity import local_classes, local_parts
 
 from adelic import AdeleSpace, number_theory
 from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import digits_of, for_divisors, for_residues, for_square_classes, primes_up_to
-from adelic_lab.models.solvers.parity import local_classes, local_parts
 from adelic_lab.report.drawn import read_plan
 
 

@@ -23,7 +23,7 @@ from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab import Experiment, SolverConfig, Steps, list_runs, run, run_distributed
-from adelic_lab.models.solvers import SOLVER_MODULES
+from adelic_lab.config.solver_names import PACKAGED
 from adelic_lab.report.arithmetic import show
 from adelic_lab.report.drawn import choose, experiments, gather, read_plan, run_plan, write_report
 from adelic_lab.report.files import finished
@@ -159,7 +159,7 @@ def test_the_packaged_plans():
     full = experiments(read_plan("full", "arithmetic", own_solvers=[own]))
     for name in ("addition", "subtraction", "multiplication"):
         mine = {(e.model.name, e.data.examples, e.seed) for e in full if e.data.task == name}
-        flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-10", "base-1000")
+        flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
         sizes = dict.fromkeys(flat, (100, 1000, 10000, 30000))
         sizes["adelic-placewise"] = (100, 300, 1_000, 3_000, 10_000)
         assert mine >= {(solver, size, seed) for solver in sizes for size in sizes[solver] for seed in range(5)}
@@ -167,20 +167,28 @@ def test_the_packaged_plans():
     for e in full:
         by_entry.setdefault((e.data.task, e.model.name, e.data.examples), []).append(e.seed)
     assert all(seeds == [0, 1, 2, 3, 4] for seeds in by_entry.values())
-    of_number_theory = {"adelic-context", "adelic-hybrid", "adelic-characters", "adelic-parity"}
-    of_expressions = {"adelic-program", "adelic-controller", "operation-tables"}  # which have a plan of their own, too
-    long = {"fone-256", *(name for name in SOLVER_MODULES if name.endswith("-autoregressive"))}  # of plans of one's own
+    of_number_theory = {"adelic-characters"}
+    long = {
+        "fone:d_model=256",
+        *(name for name in PACKAGED if name.endswith("autoregressive=true")),
+    }  # of plans of one's own
     # Of sums and products alone.
-    controls = {"adelic-one-hot", "adelic-3-digits", "adelic-permuted", "adelic-chosen-places", "crt-composite"}
-    controls |= {"adelic-flat-256", "adelic-flat-608", "fone-placewise", "base-10-placewise"}
-    controls |= {name for name in SOLVER_MODULES if name.endswith("-both-orders")}
+    controls = {
+        "adelic-one-hot",
+        "adelic-placewise:precision=3",
+        "adelic-permuted",
+        "adelic-chosen-places",
+        "crt-composite",
+    }
+    controls |= {"adelic-flat:d_model=256", "adelic-flat:d_model=608", "fone-placewise", "base-10-placewise"}
+    controls |= {name for name in PACKAGED if name.endswith("orders=both")}
     for name in set(ARITHMETIC) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
         there = {solver for p, solver, _ in by_entry if p == name}
-        assert there >= {own, *SOLVER_MODULES} - controls - of_number_theory - of_expressions - long
+        assert there >= {own, *PACKAGED} - controls - of_number_theory - long
     assert {solver for _, solver, _ in by_entry} == {
         own,
-        *SOLVER_MODULES,
-    } - of_number_theory - of_expressions - long
+        *PACKAGED,
+    } - of_number_theory - long
     assert {e.data.task for e in full} == set(ARITHMETIC)
     cases = {(e.data.test_cases, e.data.confirmation_cases, e.data.never_seen_cases) for e in full}
     assert cases == {(10_000, 100_000, 2_000)}

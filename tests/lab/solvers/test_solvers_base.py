@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from adelic.errors import AdelicError
 from adelic.number_theory import task
 from adelic_lab.config.recipes import cosine, rate_at
-from adelic_lab.config.solver_names import SOLVER_MODULES
-from adelic_lab.models.solvers.base import BothOrders, Schedule, Solver, descend, solver_class
+from adelic_lab.config.solver_names import TITLES
+from adelic_lab.models.solvers.base import CheckedSolver, Schedule, build_solver, descend
 
 
 def rate_of(step, steps, *, peak, warm_up):
@@ -52,27 +53,63 @@ def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
 
 
 def test_both_orders_double_the_examples():
-    """The solver behind is given each example, then each with its operands exchanged; the rest is as it was."""
+    """It is given each example, then each with its operands exchanged."""
 
-    class Recording(Solver):
-        n_parameters = 0
+    class Recording(CheckedSolver):
+        orders = "both"
 
-        def fit(self, problem, operands, answers, **given):
-            self.given = operands, answers, given
+        def learn(self, problem, operands, answers, course):
+            self.given = operands, answers, course
 
         def answer(self, operands):
             raise NotImplementedError
 
-    solver, addition = type("Both", (BothOrders, Recording), {})(), task("addition")
+    solver, addition = Recording(), task("addition")
     operands, answers = np.array([[1, 2], [30, 4]]), np.array([3, 34], dtype=object)
     solver.fit(addition, operands, answers, seed=3, steps=5, progress=print)
     assert solver.given[0].tolist() == [[1, 2], [30, 4], [2, 1], [4, 30]]
     assert solver.given[1].tolist() == [3, 34, 3, 34]
-    assert solver.given[2] == {"seed": 3, "steps": 5, "progress": print}
-    names = [name for name in SOLVER_MODULES if name.endswith("-both-orders")]
-    assert len(names) == 3
-    for name in names:
-        found = solver_class(name)
-        assert found.__mro__[1] is BothOrders
+    assert solver.given[2] == Schedule(seed=3, steps=5, progress=print)
+    for name in ("adelic-placewise", "fone", "residue-table"):
+        found = build_solver(f"{name}:orders=both")
         assert found.obstacle(addition) is None
-        assert found.obstacle(task("subtraction")) is not None
+        assert "or they are not two" in found.obstacle(task("subtraction"))
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_every_name_in_tables_builds_a_solver_that_has_learned_nothing(name):
+    assert build_solver(name).n_parameters == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("fone:widht=3", "unknown option of fone 'widht'; did you mean 'd_model'?"),
+        ("fone:d_model=3", "fone:d_model=3: expected `int`"),
+        ("fone:d_model=a", "fone:d_model=a: expected `int`, got `str`"),
+        ("fone:orders=mine", "unknown orders of fone 'mine'; values: given, both"),
+        ("abacus:autoregressive=perhaps", "abacus:autoregressive=perhaps: expected `bool`, got `str`"),
+        ("fone:256", "unknown solver 'fone:256'; did you mean 'fone:d_model=256'?"),
+        ("fone:", "unknown solver 'fone:'; did you mean 'fone'?"),
+        (
+            "no_such_module:Mine",
+            "the solver 'no_such_module:Mine' cannot be imported: No module named",
+        ),
+        ("experiments.solvers.parity:Parities", "Parities in experiments.solvers.parity is not a subclass of"),
+    ],
+)
+def test_names_that_are_none_are_refused_in_one_line(name, words):
+    with pytest.raises(AdelicError) as caught:
+        build_solver(name)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_solver_of_ones_own_is_found_in_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend("")  # so that the path is put back afterwards
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_own_solver.py").write_text(
+        "from adelic_lab.models.solvers.trivial import LeastSquares\n\n\n"
+        "class Mine(LeastSquares):\n    def __init__(self, *, depth: float = 1.0):\n        self.depth = depth\n"
+    )
+    assert build_solver("my_own_solver:Mine:depth=2.5").depth == 2.5

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.characters import integers_modulo, units_modulo
 
 
 def fitted(asked, *, examples, steps=200, seed=0):
     operands, answers = asked.sample(examples, np.random.default_rng(0))
-    solver = solver_class("adelic-characters")()
+    solver = build_solver("adelic-characters")
     solver.fit(asked, operands, answers, seed=seed, steps=steps)
     return solver, operands
 
@@ -91,13 +91,13 @@ def test_the_seed_determines_everything():
 
 
 def test_refusals():
-    kind = solver_class("adelic-characters")
-    assert "not residues of one modulus" in kind.obstacle(task("addition"))
-    assert "up to 8,589,934,591" in kind.obstacle(replace(task("modular-inverse"), modulus=10**10))
-    assert kind.obstacle(task("modular-sum")) is None
+    solver = build_solver("adelic-characters")
+    assert "not residues of one modulus" in solver.obstacle(task("addition"))
+    assert "up to 8,589,934,591" in solver.obstacle(replace(task("modular-inverse"), modulus=10**10))
+    assert solver.obstacle(task("modular-sum")) is None
     with pytest.raises(ConfigurationError, match="addition cannot be learned: its characters are of residues"):
-        kind().fit(task("addition"), np.array([[1, 2]]), np.array([3]), seed=0, steps=1)
+        solver.fit(task("addition"), np.array([[1, 2]]), np.array([3]), seed=0, steps=1)
     with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
-        kind().fit(task("modular-sum"), np.ones((1, 16), np.int64), np.array([16]), seed=0, steps=1)
+        solver.fit(task("modular-sum"), np.ones((1, 16), np.int64), np.array([16]), seed=0, steps=1)
     with pytest.raises(ConfigurationError, match="call fit first"):
-        kind().answer(np.array([[1, 2]]))
+        solver.answer(np.array([[1, 2]]))

@@ -82,8 +82,8 @@ def test_sums_are_learned_from_few_examples():
 
 
 def test_obstacles_and_errors():
-    assert CompositeSolver.obstacle(task("subtraction")) is None
-    assert CompositeSolver.obstacle(task("sum")) == "crt-composite reads 2 operands at most"
-    assert CompositeSolver.obstacle(task("fraction-addition")) == "crt-composite has no fractions"
+    assert CompositeSolver().obstacle(task("subtraction")) is None
+    assert CompositeSolver().obstacle(task("sum")) == "it reads 2 operands at most"
+    assert CompositeSolver().obstacle(task("fraction-addition")) == "it has no fractions"
     with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
         CompositeSolver().answer(np.array([[1, 2]]))

@@ -12,9 +12,10 @@ from adelic.nn import PlaceEmbedding
 from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.placewise import (
     MENDED,
+    OneHotSolver,
     PermutedEmbedding,
     decoded,
     encoded,
@@ -23,7 +24,7 @@ from adelic_lab.models.solvers.placewise import (
     without_padding,
 )
 
-PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits", "adelic-permuted")
+PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-placewise:precision=3", "adelic-permuted")
 
 
 def accuracy(solver, name, split, operands, n=200):
@@ -34,7 +35,7 @@ def accuracy(solver, name, split, operands, n=200):
 
 def one_hot(*, mended):
     """Return the one-hot solver with fewer places than its own, which take less time."""
-    return type("Small", (solver_class("adelic-one-hot"),), {"mended": mended})()
+    return type("Small", (OneHotSolver,), {"mended": mended})()
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)
@@ -56,7 +57,7 @@ def test_spaces_hold_all_answers_and_mend(name, precision):
 @pytest.mark.parametrize("name", ["multiplication", pytest.param("fraction-addition", marks=pytest.mark.slow)])
 def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
     operands, answers = task(name).sample(500, np.random.default_rng(0))
-    solver = solver_class("adelic-placewise")()
+    solver = build_solver("adelic-placewise")
     solver.fit(task(name), operands, answers, seed=0, steps=400)
     assert accuracy(solver, name, "test", operands) > 0.95
     assert accuracy(solver, name, "longer", operands) > 0.95
@@ -124,7 +125,7 @@ def test_permuted_digits_are_a_seeds_own():
     terms, labels = task("sum"), []
     operands, answers = terms.sample(20, np.random.default_rng(0))
     for seed in (0, 0, 1):
-        solver = solver_class("adelic-permuted")()
+        solver = build_solver("adelic-permuted")
         solver.fit(terms, operands, answers, seed=seed, steps=1)
         network = solver._network
         labels.append(network.embedding.labels)
@@ -145,7 +146,7 @@ def test_padding_is_what_follows_the_last_term():
 def test_inverses_are_residues_of_the_modulus():
     inverse = task("modular-inverse")
     operands, answers = inverse.sample(300, np.random.default_rng(0))
-    solver = solver_class("adelic-placewise")()
+    solver = build_solver("adelic-placewise")
     solver.fit(inverse, operands, answers, seed=0, steps=150)
     assert accuracy(solver, "modular-inverse", "test", operands) > 0.95
     assert all(value is None or 0 <= value < inverse.modulus for value in solver.answer(operands))
@@ -167,7 +168,7 @@ def test_the_seed_determines_everything(name):
     operands, answers = addition.sample(60, np.random.default_rng(0))
 
     def logits(seed):
-        solver = solver_class(name)()
+        solver = build_solver(name)
         ticks = []
         solver.fit(addition, operands, answers, seed=seed, steps=5, progress=lambda *progress: ticks.append(progress))
         assert [progress[:2] for progress in ticks] == [(i, 5) for i in range(1, 6)]
@@ -179,12 +180,12 @@ def test_the_seed_determines_everything(name):
 
 
 def test_errors():
-    solver = solver_class("adelic-placewise")()
+    solver = build_solver("adelic-placewise")
     with pytest.raises(ConfigurationError, match="call fit first"):
         solver.answer(np.array([[1, 2]]))
     with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
         solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
-    assert solver_class("adelic-3-digits").obstacle(task("sum")) == "folding is done with first digits"
+    assert build_solver("adelic-placewise:precision=3").obstacle(task("sum")) == "folding is done with first digits"
 
 
 def test_an_answer_in_doubt_is_as_large_as_those_of_the_examples():

@@ -7,24 +7,24 @@ import torch
 from adelic.data import DrawnData, drawn_task
 from adelic.errors import RunFolderError
 from adelic_lab import Experiment, SolverConfig, Steps, run
-from adelic_lab.models.solvers import saving, solver_class
+from adelic_lab.models.solvers import build_solver, saving
 from adelic_lab.runs.folders.progress import read_progress
 from adelic_lab.runs.signals import Stopped
 
 KINDS = {
     "adelic-placewise": "addition",
     "adelic-one-hot": "multiplication",
-    "adelic-program": "matrix-program",
-    "adelic-controller": "expression",
+    "experiments.solvers.program:Program": "matrix-program",
+    "experiments.solvers.controlled:Controlled": "expression",
     "adelic-characters": "modular-sum",
-    "adelic-context": "collatz",
-    "adelic-hybrid": "maximum",
+    "experiments.solvers.context:Context": "collatz",
+    "experiments.solvers.context:Hybrid": "maximum",
     "adelic-flat": "addition",
     "crt-composite": "addition",
     "fone": "addition",
-    "fone-both-orders": "addition",
+    "fone:orders=both": "addition",
     "abacus": "subtraction",
-    "base-10-autoregressive": "addition",
+    "base-digits:autoregressive=true": "addition",
     "base-10-placewise": "addition",
 }
 STEPS = 6
@@ -42,7 +42,7 @@ def saved_after_each_step(monkeypatch):
 
 def fitted(name, path, *, stop_at=None):
     """Return a solver's networks after training, which stops after so many ticks."""
-    solver, task = solver_class(name)(), drawn_task(KINDS[name])
+    solver, task = build_solver(name), drawn_task(KINDS[name])
     operands, answers = task.sample(60, np.random.default_rng(0))
     ticks = []
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from adelic.errors import UnknownNameError
 from adelic.storage.options import check_fields, named, option, table_of
-from adelic_lab.config.solver_names import DEFAULT_SOLVER, check_solver, solvers_in_words
+from adelic_lab.config.solver_names import DEFAULT_SOLVER, parse_solver, solvers_in_words
 
 CLASSICAL_TITLES = {
     "majority": "majority class",
@@ -100,7 +100,8 @@ class SolverConfig(_Table):
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
-        name: a name of `adelic_lab.models.solvers.SOLVER_MODULES`, or "package.module:Class" of your own.
+        name: a name of `adelic_lab.models.solvers.SOLVERS`, or "package.module:Class" of your own, and options behind
+            it, as in "fone:d_model=256".
 
     Raises:
         UnknownNameError: it is neither.
@@ -117,7 +118,7 @@ class SolverConfig(_Table):
 
     def __post_init__(self) -> None:
         """Check the name, without importing the solver."""
-        check_solver(self.name)
+        parse_solver(self.name)
 
     @property
     def label(self) -> str:

@@ -12,6 +12,29 @@ _TODAYS_NAMES = {first: name for name, first in FIRST_NAMES.items()}
 _NOTHING: dict[str, Any] = {"features": "none", "projection": "none", "primes": [], "precision": 0, "bases": "none"}
 """The value of each option in older files where the embedding lacks the option."""
 
+SOLVERS = {
+    "adelic-placewise-both-orders": "adelic-placewise:orders=both",
+    "adelic-3-digits": "adelic-placewise:precision=3",
+    "adelic-flat-256": "adelic-flat:d_model=256",
+    "adelic-flat-608": "adelic-flat:d_model=608",
+    "fone-256": "fone:d_model=256",
+    "fone-both-orders": "fone:orders=both",
+    "base-10": "base-digits",
+    "base-1000": "base-digits:base=1000",
+    "base-10-autoregressive": "base-digits:autoregressive=true",
+    "base-24-autoregressive": "base-digits:base=24:autoregressive=true",
+    "base-1000-autoregressive": "base-digits:base=1000:autoregressive=true",
+    "abacus-autoregressive": "abacus:autoregressive=true",
+    "residue-table-both-orders": "residue-table:orders=both",
+    "adelic-program": "experiments.solvers.program:Program",
+    "operation-tables": "experiments.solvers.program:OperationTables",
+    "adelic-controller": "experiments.solvers.controlled:Controlled",
+    "adelic-context": "experiments.solvers.context:Context",
+    "adelic-hybrid": "experiments.solvers.context:Hybrid",
+    "adelic-parity": "experiments.solvers.parity:Parity",
+}
+"""Today's name of each solver that older results name otherwise."""
+
 FIRST_NOTHING = {"features": "none", "places": "flat"}
 """What older results say where they have nothing."""
 
@@ -45,7 +68,9 @@ def with_todays_names(configuration: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(configuration)
     if isinstance(recipe := found.get("recipe"), dict):
         found["recipe"] = {k: v for k, v in todays_names(recipe).items() if k != "max_rows" or v != 0}
-    if isinstance(embedding := found.get("embedding"), dict):
+    if isinstance(embedding := found.get("embedding"), dict) and "steps" in (found.get("recipe") or {}):  # a solver
+        found["embedding"] = embedding | {"name": SOLVERS.get(embedding["name"], embedding["name"])}
+    elif isinstance(embedding, dict):
         # Of an embedding without primes 0 digits after the point say nothing; of others they are an option's value.
         had_none = embedding.get("primes") == []
         found["embedding"] = {

@@ -37,7 +37,7 @@ DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _RIVALS = {
     "learned": ("#D55E00", 0),
-    "base-1000": ("#56B4E9", 0),
+    "base-digits:base=1000": ("#56B4E9", 0),
     "base": ("#D55E00", 0),
     "random": ("#E69F00", 0),
     "one-hot": ("#009E73", 0),

@@ -17,7 +17,7 @@ from adelic.storage.records import DamagedTextError, parse_checksums, parse_seal
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.models import RandomSearch, Steps
 from adelic_lab.config.recipes import TrainConfig, changed_words, recipe_names, stored
-from adelic_lab.config.renamed import FIRST_NOTHING, with_todays_names
+from adelic_lab.config.renamed import FIRST_NOTHING, SOLVERS, with_todays_names
 from adelic_lab.results.kinds import (
     AMOUNT,
     BY_PRIME,
@@ -175,6 +175,8 @@ class Result:
             check_all(found, {name: kind for name, kind in kinds.items() if name in needed})
             check_known(found, {name: kind for name, kind in kinds.items() if name not in needed})
             found["configuration"] = with_todays_names(found["configuration"])
+            if "steps" in found["configuration"].get("recipe", {}):
+                found["embedding"] = SOLVERS.get(found["embedding"], found["embedding"])
             for name, nothing in FIRST_NOTHING.items():
                 found[name] = None if found.get(name) == nothing else found.get(name)
             check_configuration(found["configuration"])

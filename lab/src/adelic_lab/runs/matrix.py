@@ -15,7 +15,7 @@ from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
 from adelic_lab.config.nn_names import n_tokens
 from adelic_lab.models.classical.fitting import trials_done
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_result
 from adelic_lab.report.rows import published_rows, split_row
 from adelic_lab.results.result import Result
@@ -229,7 +229,7 @@ def _left(configs: Iterable[Experiment], there: Collection[Experiment]) -> list[
     return [
         one
         for one in configs
-        if one not in there and not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
+        if one not in there and not (one.is_solver and build_solver(one.model.name).obstacle(one.questions.drawn))
     ]
 
 

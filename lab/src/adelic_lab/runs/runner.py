@@ -19,7 +19,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic_lab.config.experiment import Experiment, check_same
 from adelic_lab.models.classical.fitting import fit_classical
-from adelic_lab.models.solvers.base import solver_class
+from adelic_lab.models.solvers.base import build_solver
 from adelic_lab.models.solvers.fitting import fit_solver
 from adelic_lab.results.kinds import check_text
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
@@ -91,7 +91,7 @@ def run(
     """
     torch_device = choose_device(device)
     if experiment.is_solver and not folder.is_dir():
-        solver_class(experiment.model.name)  # raises before there is a folder
+        build_solver(experiment.model.name)  # raises before there is a folder
     with ExitStack() as held:
         finished = world.lead(lambda: prepare(experiment, folder, held, restart=restart, tensorboard=tensorboard))
         return finished or _run(

@@ -5,16 +5,19 @@ import pytest
 import torch
 
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic_lab.models.solvers.rivals.autoregressive import SOLVERS, CausalEncoder
-from adelic_lab.models.solvers.rivals.transformer import SOLVERS as AT_ONCE
+from adelic_lab.models.solvers import build_solver
+from adelic_lab.models.solvers.rivals.digits import CausalEncoder
 
+SOLVERS = [
+    f"{twin}:autoregressive=true" for twin in ("base-digits", "base-digits:base=24", "base-digits:base=1000", "abacus")
+]
 ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
 PAIRS = np.array([(a, b) for a in range(10) for b in range(10)])
 SUMS = PAIRS.sum(axis=1).astype(object)
 
 
 def fitted(name, *, steps, seed=0, problem=ADDITION, operands=PAIRS, answers=SUMS):
-    solver = SOLVERS[name]()
+    solver = build_solver(name)
     solver.fit(problem, operands, answers, seed=seed, steps=steps)
     return solver
 
@@ -53,9 +56,9 @@ def test_digits_are_said_one_after_the_other(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "base-10-autoregressive",
-        "abacus-autoregressive",
-        *(pytest.param(f"base-{base}-autoregressive", marks=pytest.mark.slow) for base in (24, 1000)),
+        "base-digits:autoregressive=true",
+        "abacus:autoregressive=true",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in SOLVERS[1:3]),
     ],
 )
 def test_one_digit_addition_is_learned(name):
@@ -81,11 +84,9 @@ def test_longer_and_negative_operands_are_answered(name):
     assert [type(n) for n in said] == [int] * 3
 
 
-@pytest.mark.parametrize(
-    ("name", "twin"), [(name, twin) for name in SOLVERS if (twin := name.removesuffix("-autoregressive")) in AT_ONCE]
-)
+@pytest.mark.parametrize(("name", "twin"), zip(SOLVERS, TWINS, strict=True))
 def test_it_has_the_weights_of_its_twin(name, twin):
     """The network has the same size as the one that says all digits at once."""
-    other = AT_ONCE[twin]()
+    other = build_solver(twin)
     other.fit(ADDITION, PAIRS, SUMS, seed=0, steps=1)
     assert fitted(name, steps=1).n_parameters == other.n_parameters

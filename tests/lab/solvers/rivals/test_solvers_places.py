@@ -7,7 +7,8 @@ import torch
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic_lab.models.solvers.rivals.places import SOLVERS, FoNEPlaces, OneHotPlaces
+from adelic_lab.models.solvers import build_solver
+from adelic_lab.models.solvers.rivals.places import FoNEPlaces, OneHotPlaces
 
 NAMES = ["fone-placewise", "base-10-placewise"]
 SMALL = {name: replace(ARITHMETIC[name], max_operand=99, max_numerator=9801) for name in ("addition", "multiplication")}
@@ -15,7 +16,7 @@ SMALL = {name: replace(ARITHMETIC[name], max_operand=99, max_numerator=9801) for
 
 def fitted(name, problem="addition", *, steps, examples=1000):
     operands = np.random.default_rng(0).integers(0, 100, (examples, 2))
-    solver = SOLVERS[name]()
+    solver = build_solver(name)
     solver.fit(SMALL[problem], operands, SMALL[problem].solve(operands), seed=0, steps=steps)
     return solver
 
@@ -86,14 +87,13 @@ def test_all_is_drawn_from_the_seed(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_obstacles_and_errors(name):
-    kind = SOLVERS[name]
-    assert kind.name == name
-    assert kind.obstacle(ARITHMETIC["multiplication"]) is None
-    assert kind.obstacle(ARITHMETIC["subtraction"]) == f"{name} has no place for a sign"
-    assert kind.obstacle(ARITHMETIC["sum"]) == f"{name} reads 2 operands at most"
+    solver = build_solver(name)
+    assert solver.obstacle(ARITHMETIC["multiplication"]) is None
+    assert solver.obstacle(ARITHMETIC["subtraction"]) == "it has no place for a sign"
+    assert solver.obstacle(ARITHMETIC["sum"]) == "it reads 2 operands at most"
     fractions = replace(ARITHMETIC["fraction-addition"], signed=False)
-    assert kind.obstacle(fractions) == f"{name} has no fractions"
+    assert solver.obstacle(fractions) == "it has no fractions"
     with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
-        kind().answer(np.array([[1, 2]]))
+        solver.answer(np.array([[1, 2]]))
     with pytest.raises(EncodingError, match=r"100000 at position \[0, 1\]"):
         fitted(name, steps=1, examples=4).answer(np.array([[1, 10**5]]))

@@ -33,7 +33,7 @@ from adelic_lab.cli.experiments import seeds_option
 from adelic_lab.cli.outputs import check_folder
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.nn_names import names
-from adelic_lab.config.solver_names import SOLVER_MODULES, check_solver
+from adelic_lab.config.solver_names import PACKAGED, parse_solver
 
 
 @dataclass(frozen=True)
@@ -177,11 +177,11 @@ def plan_of(
         drawn_task(task)  # before torch is loaded
     for model in solvers or ():
         if model not in names("embeddings"):
-            check_solver(model)
+            parse_solver(model)
     from adelic_lab.report import drawn
 
     source = plan_file or ("quick" if quick else "full")
-    own = [model for model in solvers or () if ":" in model]
+    own = [model for model in solvers or () if model not in names("embeddings") and ":" in parse_solver(model)[0]]
     whole = drawn.read_plan(source, name, own_solvers=own)
     if max_examples is not None:
         whole = [series.at_most(max_examples) for series in whole]
@@ -267,7 +267,7 @@ _ARITHMETIC = """
     adelic reproduce arithmetic addition --solvers adelic-placewise,fone --examples 100,1000 --seeds 0-2
     adelic reproduce arithmetic fraction-addition --solvers my_package.solvers:Mine
 """
-_SOLVERS = textwrap.fill(", ".join(SOLVER_MODULES), width=88, subsequent_indent=" " * 14, break_on_hyphens=False)
+_SOLVERS = textwrap.fill(", ".join(PACKAGED), width=88, subsequent_indent=" " * 14, break_on_hyphens=False)
 arithmetic = _command("arithmetic", "arithmetic", _ARITHMETIC.replace("SOLVERS", _SOLVERS), row="problem and size")
 number_theory = _command("number-theory", "number-theory", _NUMBER_THEORY + _NETWORKS, row="task and size")
 columns = _command("columns", "features", _COLUMNS + _NETWORKS, row="task and size")

@@ -1,26 +1,32 @@
 """The interface of all solvers, which learn a drawn task from questions; the class of a name; how they are trained."""
 
 import importlib
+import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+import msgspec
 import numpy as np
 import torch
 from torch import nn
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.protocol import Progress
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic_lab.config.recipes import cosine, rate_at
-from adelic_lab.config.solver_names import SOLVER_MODULES, check_solver
+from adelic_lab.config.solver_names import SOLVERS, parse_solver
 from adelic_lab.models.solvers.saving import Part, trainings
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.steps import take_steps
 
 T = TypeVar("T")
+Orders = Literal["given", "both"]
+"""Both: each example once more with its operands exchanged, where their order makes no difference."""
 _CLIP = 1.0
 _TICKS = 100
 
@@ -28,7 +34,8 @@ _TICKS = 100
 class Solver(ABC):
     """A number representation and a network, which learn to answer questions: rows of operands.
 
-    A class needs no arguments to be built. A solver is built, fitted and asked in one process, on one core.
+    A class needs no arguments to be built; those that it takes are options of its name, see `build_solver`. A solver is
+    built, fitted and asked in one process, on one core.
 
     Attributes:
         learning_rate: the highest one of the training, which a user may change before `fit`; None where there is none.
@@ -49,15 +56,10 @@ class Solver(ABC):
 
     learning_rate: float | None = None
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why this representation cannot express a problem's operands or answers; None where it can.
 
         The table then has "—" and this reason, and nothing is run.
-
-        >>> from adelic.data import drawn_task
-        >>> Solver.obstacle(drawn_task("addition")) is None
-        True
         """
         return None
 
@@ -135,10 +137,22 @@ class CheckedSolver(Solver):
 
     Attributes:
         least_examples: how many it needs.
+        orders: in which it learns from the two operands of an example.
+
+    >>> from adelic.data import drawn_task
+    >>> build_solver("fone:orders=both").obstacle(drawn_task("subtraction"))
+    'the order of its operands makes a difference, or they are not two'
     """
 
     least_examples: ClassVar[int] = 1
+    orders: Orders = "given"
     _network: nn.Module | None = None
+
+    def obstacle(self, problem: SampledTask) -> str | None:
+        """Return why examples cannot be learned from in both orders, if they are to be; else None."""
+        if self.orders == "both" and (problem.arity != 2 or not problem.commutative):
+            return "the order of its operands makes a difference, or they are not two"
+        return None
 
     def fit(
         self,
@@ -158,6 +172,8 @@ class CheckedSolver(Solver):
                 f"examples={len(operands)} leaves too few to learn {problem.name} from; give at least "
                 f"{self.least_examples}"
             )
+        if self.orders == "both":
+            operands, answers = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
         self._problem = problem
         course = Schedule(seed=seed, steps=steps, learning_rate=self.learning_rate, progress=progress)
         self.learn(problem, operands, answers, course)
@@ -182,56 +198,50 @@ def learned(found: T | None) -> T:
     return found
 
 
-class BothOrders(Solver):
-    """What makes a solver learn from each example in both orders, where their order makes no difference.
-
-    It stands before the solver among the bases of a class: `class Mine(BothOrders, MySolver)`.
-
-    >>> from adelic.data import drawn_task
-    >>> BothOrders.obstacle(drawn_task("subtraction"))
-    'the order of its operands makes a difference, or they are not two'
-    """
-
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
-        """Return why there are not two operands in any order, else what the solver behind says."""
-        if problem.arity != 2 or not problem.commutative:
-            return "the order of its operands makes a difference, or they are not two"
-        return super().obstacle(problem)
-
-    def fit(self, problem: SampledTask, operands: Operands, answers: Answers, **how: Any) -> None:
-        """Learn from the examples, and behind them from each with its operands exchanged."""
-        twice = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
-        super().fit(problem, *twice, **how)  # type: ignore[safe-super]  # of the other base
-
-
-def solver_class(name: str) -> type[Solver]:
-    """Return the class of a solver.
+def build_solver(name: str) -> Solver:
+    """Return a solver that has learned nothing yet.
 
     Args:
-        name: one of `SOLVER_MODULES`, or "package.module:Class" for a solver of your own.
+        name: one of `SOLVERS`, or "package.module:Class" for a solver of your own, which is looked for in the working
+            directory, too; behind it, each with a colon, options of the class, as in "fone:d_model=256".
 
     Raises:
-        UnknownNameError: the solver is unknown.
-        ConfigurationError: the module cannot be imported, or the class is not a solver.
+        UnknownNameError: the solver, or an option, is unknown.
+        ConfigurationError: the module cannot be imported, or the class is not a solver, or a value makes no sense.
 
-    >>> solver_class("json:JSONDecoder")
+    >>> build_solver("fone:d_model=256").d_model
+    256
+    >>> build_solver("fone:d_model=wide")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: fone:d_model=wide: expected `int`, got `str`
+    >>> build_solver("json:JSONDecoder")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: JSONDecoder in json is not a subclass of adelic_lab.models.solvers.Solver
     """
-    check_solver(name)
-    own_module, _, class_name = name.partition(":")
-    module_name = SOLVER_MODULES.get(name, own_module)
+    short, given = parse_solver(name)
+    module_name, _, class_name = SOLVERS.get(short, short).partition(":")
+    if short not in SOLVERS and (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # as a command has only its own folder there
     try:
-        module = importlib.import_module(module_name)
-    except (ImportError, ValueError) as error:  # ValueError: an empty name
+        found: Any = getattr(importlib.import_module(module_name), class_name, None)
+    except ImportError as error:
         raise ConfigurationError(f"the solver {name!r} cannot be imported: {error}") from None
-    found: Any = getattr(module, class_name, None) if class_name else module.SOLVERS.get(name)
     if not (isinstance(found, type) and issubclass(found, Solver)):
-        raise ConfigurationError(
-            f"{class_name or repr(name)} in {module_name} is not a subclass of adelic_lab.models.solvers.Solver"
-        )
-    return found
+        raise ConfigurationError(f"{class_name} in {module_name} is not a subclass of adelic_lab.models.solvers.Solver")
+    types = get_type_hints(found.__init__, include_extras=True)
+    options = {}
+    for key, value in given.items():
+        if key not in inspect.signature(found).parameters:
+            known = inspect.signature(found).parameters
+            raise UnknownNameError.of(f"option of {short}", key, known, listed="its options")
+        if get_origin(types[key]) is Literal and value not in get_args(types[key]):
+            raise UnknownNameError.of(f"{key} of {short}", value, get_args(types[key]), listed="values")
+        try:
+            options[key] = msgspec.convert(value, types[key], strict=False)
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(f"{short}:{key}={value}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    solver: Solver = found(**options)
+    return solver
 
 
 def descend(

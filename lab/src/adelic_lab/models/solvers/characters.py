@@ -19,7 +19,7 @@ from torch.nn import functional
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, Solver, descend, learned
+from adelic_lab.models.solvers.base import CheckedSolver, Schedule, descend, learned
 
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""
@@ -118,8 +118,7 @@ class CharactersSolver(CheckedSolver):
     least_examples = 2  # one is held out
     _group: CyclicGroup | None = None
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None where answers are residues modulo some q, and operands integers."""
         if problem.modulus is None:
             return "its characters are of residues, and the answers are not residues of one modulus"
@@ -189,6 +188,3 @@ def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, cour
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
     descend(loss, optimizer, course, warm_up=_WARM_UP, parts=[generator])
-
-
-SOLVERS: dict[str, type[Solver]] = {"adelic-characters": CharactersSolver}

@@ -11,7 +11,7 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
-from adelic_lab.models.solvers.base import Schedule, Solver, learned
+from adelic_lab.models.solvers.base import Schedule, learned
 from adelic_lab.models.solvers.placewise import HELD_OUT, PlacewiseSolver, encoded, space_for, without_padding
 from adelic_lab.train.sampler import stream_seed
 
@@ -83,6 +83,3 @@ class ChosenPlacesSolver(PlacewiseSolver):
         means = of_digits.sum(dim=0) / is_known.sum(dim=0).clamp(min=1)
         shares: list[float] = (means / torch.tensor(self.primes).log()).tolist()
         return shares
-
-
-SOLVERS: dict[str, type[Solver]] = {"adelic-chosen-places": ChosenPlacesSolver}

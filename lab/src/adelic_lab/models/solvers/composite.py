@@ -18,7 +18,6 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn import PlacewiseMLP
 from adelic.nn.placewise import stack_places
 from adelic.numbers import AdeleSpace
-from adelic_lab.models.solvers.base import Solver
 from adelic_lab.models.solvers.characters import integers_modulo
 from adelic_lab.models.solvers.placewise import HIDDEN, decoded, largest, space_for
 from adelic_lab.models.solvers.rivals.places import PlacewiseRival
@@ -122,10 +121,5 @@ class CompositeHead(nn.Module):
 class CompositeSolver(PlacewiseRival):
     """Residues modulo products of two primes, a place each."""
 
-    name = "crt-composite"
-
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         return CompositePlaces(space_for(problem), problem, largest(answers))
-
-
-SOLVERS: dict[str, type[Solver]] = {CompositeSolver.name: CompositeSolver}

@@ -12,8 +12,8 @@ from adelic.data.protocol import Progress
 from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.solver_names import SOLVER_MODULES
-from adelic_lab.models.solvers.base import Solver, solver_class
+from adelic_lab.config.solver_names import SOLVERS, parse_solver
+from adelic_lab.models.solvers.base import Solver, build_solver
 from adelic_lab.models.solvers.saving import saved
 from adelic_lab.results.kinds import CURVES
 from adelic_lab.results.metrics import counted
@@ -40,7 +40,7 @@ def fit_solver(
     takes operands and their answers, and gives the figures and the solver's answers.
     """
     asked, how = experiment.questions.drawn, experiment.steps
-    kind = solver_for(experiment, changes_rate=how.learning_rate is not None)
+    solver = solver_for(experiment, changes_rate=how.learning_rate is not None)
 
     def between(done: int, steps: int, text: str) -> None:
         if progress is not None:
@@ -48,7 +48,6 @@ def fit_solver(
         if stop is not None and stop():
             raise Stopped(f"stopped after {done} of {steps} steps")
 
-    solver = _own(experiment, kind)
     if how.learning_rate is not None:
         solver.learning_rate = how.learning_rate
     with saved(checkpoint) as trainings:
@@ -69,18 +68,18 @@ def fit_solver(
     )
 
 
-def solver_for(experiment: Experiment, *, changes_rate: bool) -> type[Solver]:
-    """Return the class of an experiment's solver.
+def solver_for(experiment: Experiment, *, changes_rate: bool) -> Solver:
+    """Return an experiment's solver, which has learned nothing yet.
 
     A ConfigurationError says that it cannot be imported, cannot express the task, or has no learning rate to change.
     """
     name, asked = experiment.model.name, experiment.questions.drawn
-    kind = solver_class(name)
-    if obstacle := kind.obstacle(asked):
+    solver: Solver = _own(experiment, build_solver, name)
+    if obstacle := solver.obstacle(asked):
         raise ConfigurationError(f"{name} cannot express {asked.name}: {obstacle}")
-    if changes_rate and kind.learning_rate is None:
+    if changes_rate and solver.learning_rate is None:
         raise ConfigurationError(f"{name} trains nothing with a learning rate; leave learning-rate out")
-    return kind
+    return solver
 
 
 def _judge(
@@ -107,7 +106,7 @@ def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, 
     except (AdelicError, Stopped):
         raise
     except Exception as error:
-        if experiment.model.name in SOLVER_MODULES:
+        if parse_solver(experiment.model.name)[0] in SOLVERS:
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
         words = " ".join(str(error).split()) or "no message"

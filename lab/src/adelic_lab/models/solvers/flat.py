@@ -8,9 +8,16 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.numbers import AdeleSpace
-from adelic_lab.models.solvers.base import Solver
 from adelic_lab.models.solvers.placewise import decoded, encoded, mean_size, space_for
-from adelic_lab.models.solvers.rivals.transformer import D_MODEL, Encoder, Group, Reader, TransformerSolver, vectors
+from adelic_lab.models.solvers.rivals.transformer import (
+    D_MODEL,
+    Encoder,
+    Group,
+    Reader,
+    TransformerSolver,
+    Width,
+    vectors,
+)
 
 
 class FlatReader(Reader):
@@ -76,29 +83,18 @@ class FlatHead(nn.Module):
 
 
 class FlatSolver(TransformerSolver):
-    """AOE as the paper has it, one vector a number: the rivals' Transformer, and the space of the place-wise solver."""
+    """AOE as the paper has it, one vector a number: the rivals' Transformer, and the space of the place-wise solver.
 
-    name, d_model = "adelic-flat", D_MODEL
+    Args:
+        d_model: width of the Transformer.
+    """
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def __init__(self, *, d_model: Width = D_MODEL) -> None:
+        self.d_model = d_model
+
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None: every problem can be expressed."""
         return None
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         return FlatReader(space_for(problem), operands, answers, problem, d_model=self.d_model)
-
-
-class Flat256Solver(FlatSolver):
-    """The flat solver with a Transformer of width 256."""
-
-    name, d_model = "adelic-flat-256", 256
-
-
-class Flat608Solver(FlatSolver):
-    """The flat solver with a Transformer of width 608: 32 coordinates for each of 19 places."""
-
-    name, d_model = "adelic-flat-608", 608
-
-
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (FlatSolver, Flat256Solver, Flat608Solver)}

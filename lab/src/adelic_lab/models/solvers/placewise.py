@@ -4,8 +4,9 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -17,7 +18,7 @@ from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
-from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, descend, learned, seeded
+from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, descend, learned, seeded
 from adelic_lab.train.sampler import stream_seed
 
 MENDED = 10**6
@@ -122,9 +123,16 @@ class PlacewiseSolver(CheckedSolver):
     """First digits at many primes, and at each a network of its own.
 
     Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
+
+    Attributes:
+        precision: digits a prime.
+        features: of places, to choose from.
+        mended: redundancy of the space, see `space_for`.
+        rows_at_once: when answers are computed.
+        is_cautious: whether answers that may be chance are left out.
     """
 
-    precision: ClassVar[int] = 1
+    precision: int = 1
     features: ClassVar[tuple[str, ...]] = _FEATURES
     mended: ClassVar[int] = MENDED
     rows_at_once: ClassVar[int] = 5_000
@@ -132,13 +140,6 @@ class PlacewiseSolver(CheckedSolver):
     is_cautious: ClassVar[bool] = False
     least_examples = 2  # one is held out
     _network: PlacewiseNetwork | None = None
-
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
-        """Return None, but for sequences and several digits a prime: carries of a fold are not worked out."""
-        if problem.arity > 2 and cls.precision > 1:
-            return "folding is done with first digits"
-        return None
 
     def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
         """Learn from examples, of which some are held out."""
@@ -199,8 +200,22 @@ class PlacewiseSolver(CheckedSolver):
         return np.concatenate(found)
 
 
-class BothOrdersSolver(BothOrders, PlacewiseSolver):
-    """The place-wise solver, trained on the examples in both orders, of problems whose operands may be exchanged."""
+class PlainPlacewise(PlacewiseSolver):
+    """The place-wise solver.
+
+    Args:
+        precision: digits a prime; with several there are fewer primes.
+        orders: in which it is trained on the examples.
+    """
+
+    def __init__(self, *, precision: Annotated[int, msgspec.Meta(ge=1, le=16)] = 1, orders: Orders = "given") -> None:
+        self.precision, self.orders = precision, orders
+
+    def obstacle(self, problem: SampledTask) -> str | None:
+        """Return None, but for sequences and several digits a prime: carries of a fold are not worked out."""
+        if problem.arity > 2 and self.precision > 1:
+            return "folding is done with first digits"
+        return super().obstacle(problem)
 
 
 class OneHotSolver(PlacewiseSolver):
@@ -282,12 +297,6 @@ class PermutedSolver(PlacewiseSolver):
     def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
         rng = np.random.default_rng(stream_seed(seed, "labels"))
         return PermutedEmbedding(self._space, features, rng=rng, real_scale=real_scale)
-
-
-class ThreeDigitsSolver(PlacewiseSolver):
-    """The place-wise solver with three digits a prime, at fewer primes."""
-
-    precision = 3
 
 
 def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course: Schedule) -> None:
@@ -401,12 +410,3 @@ def mean_size(numbers: Any) -> float:
 
 def _primes_above(n: int) -> Iterator[int]:
     return (p for p in itertools.count(n + 1) if is_prime(p))
-
-
-SOLVERS: dict[str, type[Solver]] = {
-    "adelic-placewise": PlacewiseSolver,
-    "adelic-placewise-both-orders": BothOrdersSolver,
-    "adelic-one-hot": OneHotSolver,
-    "adelic-3-digits": ThreeDigitsSolver,
-    "adelic-permuted": PermutedSolver,
-}

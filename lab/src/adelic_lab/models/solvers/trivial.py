@@ -9,14 +9,12 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, learned
-from adelic_lab.models.solvers.placewise import REMEMBERED, largest, space_for, with_remainders, without_padding
-from adelic_lab.models.solvers.program import calls
+from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, learned
+from adelic_lab.models.solvers.placewise import REMEMBERED, largest, space_for, with_remainders
 
 _MAX_OPERANDS = 2
 _DEGREE = 2
@@ -30,6 +28,9 @@ class ResidueTable(CheckedSolver):
     one that is not larger than those of the examples. Where examples contradict each other, the most frequent digit
     stands.
 
+    Args:
+        orders: in which examples are remembered.
+
     >>> from adelic.data import drawn_task
     >>> addition, table = drawn_task("addition"), ResidueTable()
     >>> table.fit(addition, *addition.sample(3000, np.random.default_rng(0)), seed=0, steps=0)
@@ -39,12 +40,14 @@ class ResidueTable(CheckedSolver):
 
     _tables: list[npt.NDArray[np.int64]] | None = None
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def __init__(self, *, orders: Orders = "given") -> None:
+        self.orders = orders
+
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None for one operand or two: of more, hardly any row of digits is seen twice."""
-        if problem.operators:
-            return "operation-tables has expressions"
-        return None if problem.arity <= _MAX_OPERANDS else f"the table is of {_MAX_OPERANDS} operands at most"
+        if problem.arity > _MAX_OPERANDS:
+            return f"the table is of {_MAX_OPERANDS} operands at most"
+        return super().obstacle(problem)
 
     def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
         """Remember the examples; seed and steps are not used."""
@@ -81,18 +84,14 @@ class ResidueTable(CheckedSolver):
         """Return the numbers, None where too few places were seen."""
         learned(self._tables)  # else there is no space either
         digits, problem = self.look_up(self._digits(operands)), self._problem
-        answers = _decoded(self.space, digits, problem)
+        answers = decoded_digits(self.space, digits, problem)
         left = np.array([answer is None for answer in answers.tolist()], dtype=np.bool_)
         if problem.modulus is None and left.any():
             answers[left] = _decoded_up_to(self.space, digits[left], *self._usual)
         return answers
 
 
-class ResidueTableBothOrders(BothOrders, ResidueTable):
-    """A `ResidueTable` of the examples in both orders, of problems whose operands may be exchanged."""
-
-
-def _decoded(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: SampledTask) -> Answers:
+def decoded_digits(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: SampledTask) -> Answers:
     """Return the problem's answers from their digits (n, n_primes), None where too few are known."""
     if math.prod(space.primes) == problem.modulus:  # there are no more places than are needed
         answers = with_remainders(space.primes, digits)
@@ -110,50 +109,6 @@ def _decoded_up_to(
     return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
 
 
-class OperationTables(CheckedSolver):
-    """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
-
-    Where a pair of digits was not seen the place is erased, and stays so up to the answer.
-
-    >>> from adelic.data import drawn_task
-    >>> expression, tables = drawn_task("expression"), OperationTables()
-    >>> tables.fit(expression, *expression.sample(30_000, np.random.default_rng(0)), seed=0, steps=0)
-    >>> tables.answer(np.array([[12, 34, -1, 56, -3]])).tolist(), tables.n_parameters
-    ([Fraction(2576, 1)], 0)
-    """
-
-    _tables: list[ResidueTable] | None = None
-
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
-        """Return None for expressions."""
-        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
-
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
-        """Remember the examples with one operator; seed and steps are not used."""
-        self._tables = []
-        is_one = (operands != 0).sum(axis=1) == 3
-        pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
-        for k in range(1, problem.operators + 1):
-            rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
-            table.learn(problem, pairs[rows], answers[rows], course)
-            self._tables.append(table)
-
-    def answer(self, operands: Operands) -> Answers:
-        """Return the numbers, None where too few places were seen."""
-        tables = learned(self._tables)
-        operands, _ = without_padding(operands, self._problem)
-        space, rows = tables[0].space, np.arange(len(operands))
-        values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
-        answers = values[:, 0].copy()
-        for column, left, right in calls(torch.from_numpy(operands), len(tables)):
-            for k, table in enumerate(tables, start=1):
-                mine = rows[operands[:, column] == -k]
-                one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
-                values[mine, column] = answers[mine] = table.look_up(np.stack([one, other], axis=1))
-        return _decoded(space, answers, self._problem)
-
-
 class LeastSquares(CheckedSolver):
     """A polynomial of degree 2 in the operands' real values, by least squares, rounded to the nearest integer.
 
@@ -168,8 +123,7 @@ class LeastSquares(CheckedSolver):
 
     _weights: npt.NDArray[np.float64] | None = None
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why answers cannot be rounded: they are fractions."""
         return None if problem.answers_are_integers else "answers are rounded to integers"
 
@@ -203,11 +157,3 @@ class LeastSquares(CheckedSolver):
     def n_parameters(self) -> int:
         """Return the number of coefficients; 0 before `fit`."""
         return 0 if self._weights is None else len(self._weights)
-
-
-SOLVERS: dict[str, type[Solver]] = {
-    "residue-table": ResidueTable,
-    "residue-table-both-orders": ResidueTableBothOrders,
-    "operation-tables": OperationTables,
-    "least-squares": LeastSquares,
-}

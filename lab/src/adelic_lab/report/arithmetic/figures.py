@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from adelic_lab.config.solver_names import TITLES, WITHOUT_NETWORK
+from adelic_lab.config.solver_names import TITLES
 from adelic_lab.report.arithmetic.groups import in_order, with_most_examples
 from adelic_lab.report.drawn import Series
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, solver_colour, style
@@ -157,9 +157,9 @@ def _looks(series: Sequence[Series]) -> Looks:
     dashes = iter(DASHES[1:] * len(solvers))
     looks: Looks = {}
     for i, solver in enumerate(solvers):
-        is_ours = solver.startswith("adelic-")
+        title = TITLES.get(solver, solver)
+        is_ours, is_trivial = title.startswith("AOE"), title.endswith("no network")
         is_first = solver == "adelic-placewise"
-        is_trivial = solver in WITHOUT_NETWORK
         looks[solver] = {
             "color": GREY if is_trivial else COLOURS[0] if is_ours else solver_colour(solver) or next(others),
             "linestyle": next(dashes) if is_trivial or (is_ours and not is_first) else "-",

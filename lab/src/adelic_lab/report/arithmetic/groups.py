@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 
-from adelic_lab.models.solvers import SOLVER_MODULES
+from adelic_lab.config.solver_names import TITLES
 from adelic_lab.report.drawn import Series
 
 
 def in_order(plan: Iterable[Series]) -> list[str]:
-    """Return the names of the series' solvers, in the order of `SOLVER_MODULES`, others last.
+    """Return the names of the series' solvers, in the order of `TITLES`, others last.
 
     >>> from adelic_lab.report.drawn import read_plan
     >>> in_order(read_plan("quick", "arithmetic", own_solvers=["my_solvers:Mine"]))[-3:]
     ['residue-table', 'least-squares', 'my_solvers:Mine']
     """
-    known = list(SOLVER_MODULES)
+    known = list(TITLES)
     names = dict.fromkeys(series.model for series in plan)
     return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 

@@ -17,7 +17,7 @@ from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.config.recipes import TrainConfig, load_recipe
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished
 from adelic_lab.results.result import Result
 from adelic_lab.runs.engines import Budget, OnRun, WorkersEngine
@@ -288,7 +288,7 @@ def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
         results = tuple(there[one] for one in series.experiments if one in there)
         # A solver is imported only where its results are missing from a table that has others.
         is_open = there and not results and series.experiments[0].is_solver
-        obstacle = solver_class(series.model).obstacle(series.asked) if is_open else None
+        obstacle = build_solver(series.model).obstacle(series.asked) if is_open else None
         found.append(replace(series, results=results, obstacle=obstacle))
     return found
 

@@ -13,7 +13,6 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn import PlacewiseMLP
 from adelic.nn.base_digits import to_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
-from adelic_lab.models.solvers.base import Solver
 from adelic_lab.models.solvers.placewise import BATCH_SIZE, HIDDEN, LEARNING_RATE, WEIGHT_DECAY
 from adelic_lab.models.solvers.rivals.heads import DigitLogits, DigitwiseHead, FourierHead
 from adelic_lab.models.solvers.rivals.transformer import Group, Reader, TransformerSolver
@@ -97,11 +96,10 @@ class PlacewiseRival(TransformerSolver):
 
     batch_size, learning_rate, weight_decay = BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why the places cannot express a problem: it has fractions, or more than two operands."""
         if problem.arity > _MAX_OPERANDS:
-            return f"{cls.name} reads {_MAX_OPERANDS} operands at most"
+            return f"it reads {_MAX_OPERANDS} operands at most"
         return super().obstacle(problem)
 
 
@@ -110,10 +108,9 @@ class DigitRival(PlacewiseRival):
 
     places: type[FoNEPlaces | OneHotPlaces]
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why digits without a sign cannot express a problem."""
-        return f"{cls.name} has no place for a sign" if problem.signed else super().obstacle(problem)
+        return "it has no place for a sign" if problem.signed else super().obstacle(problem)
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         return self.places(max(problem.max_operand_digits, problem.max_answer_digits), problem.arity)
@@ -125,13 +122,10 @@ class PlacewiseFoNE(DigitRival):
     Source: Zhou et al., arXiv:2502.09741, for the features and the head.
     """
 
-    name, places = "fone-placewise", FoNEPlaces
+    places = FoNEPlaces
 
 
 class PlacewiseBase10(DigitRival):
     """Decimal digits, each a place."""
 
-    name, places = "base-10-placewise", OneHotPlaces
-
-
-SOLVERS: dict[str, type[Solver]] = {solver.name: solver for solver in (PlacewiseFoNE, PlacewiseBase10)}
+    places = OneHotPlaces

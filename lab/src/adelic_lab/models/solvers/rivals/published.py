@@ -14,10 +14,10 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.base_digits import count_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
+from adelic_lab.models.solvers.rivals.digits import DigitSolver
 from adelic_lab.models.solvers.rivals.heads import DigitLogits, FourierHead, XValHead
 from adelic_lab.models.solvers.rivals.transformer import (
     D_MODEL,
-    Base10Solver,
     OneTokenReader,
     Reader,
     TransformerSolver,
@@ -44,18 +44,16 @@ class FoNE(TransformerSolver):
     Source: Zhou et al., arXiv:2502.09741, and its code.
     """
 
-    name = "FoNE as published"
     shifts = False
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why FoNE cannot express a problem: it has no fractions, and its head no negative answers.
 
         >>> from adelic.data import drawn_task
-        >>> FoNE.obstacle(drawn_task("subtraction")), FoNE.obstacle(drawn_task("addition"))
-        ('FoNE as published has no negative numbers', None)
+        >>> FoNE().obstacle(drawn_task("subtraction")), FoNE().obstacle(drawn_task("addition"))
+        ('as published it has no negative numbers', None)
         """
-        return f"{cls.name} has no negative numbers" if problem.signed else super().obstacle(problem)
+        return "as published it has no negative numbers" if problem.signed else super().obstacle(problem)
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         longest = max(count_digits(int(x), 10) for x in operands.flat)
@@ -75,19 +73,17 @@ class ShiftedFoNE(FoNE):
     times 10^k.
     """
 
-    name = "FoNE as published, shifted"
     shifts = True
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why FoNE cannot express a problem, or that its answer is not a sum.
 
         >>> from adelic.data import drawn_task
-        >>> ShiftedFoNE.obstacle(drawn_task("multiplication"))
-        'FoNE as published, shifted, is for sums alone'
+        >>> ShiftedFoNE().obstacle(drawn_task("multiplication"))
+        'shifts are for sums alone'
         """
         if problem.name not in ("addition", "sum"):
-            return f"{cls.name}, is for sums alone"
+            return "shifts are for sums alone"
         return super().obstacle(problem)
 
 
@@ -97,7 +93,7 @@ class XVal(XValSolver):
     Source: Golkar et al., arXiv:2310.02989, and its code.
     """
 
-    name, is_published = "xVal as published", True
+    is_published = True
 
 
 class LogXVal(TransformerSolver):
@@ -106,8 +102,6 @@ class LogXVal(TransformerSolver):
     Source: the code of Zhou et al., arXiv:2502.09741.
     """
 
-    name = "xVal as FoNE's authors ran it"
-
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         numbers: Any = np.concatenate([operands.astype(object).ravel(), answers])
         embedding = XValEmbedding(None, D_MODEL, scaling="log", published=True)
@@ -115,11 +109,10 @@ class LogXVal(TransformerSolver):
         return OneTokenReader(embedding, XValHead(D_MODEL, scaling="log", is_linear=True).fit(numbers), problem.arity)
 
 
-class NumberTokenLoss(Base10Solver):
+class NumberTokenLoss(DigitSolver):
     """Decimal digits with the number token loss beside the cross-entropy.
 
     Source: Zausinger et al., "Regress, don't guess", arXiv:2411.02083, and its code.
     """
 
-    name = "base-10 with the number token loss"
     number_token_weight = NUMBER_TOKEN_WEIGHT

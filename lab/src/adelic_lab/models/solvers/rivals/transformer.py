@@ -1,27 +1,26 @@
 """The rivals' solvers: one small Transformer, five ways to give it numbers and to read its answer.
 
 All have the same encoder (pre-norm, 2 layers, width 64, 4 heads, feed-forward 256) and the same training. Here every
-digit of the answer is predicted at once, which treats all alike and makes large test sets cheap; `autoregressive` has
+digit of the answer is predicted at once, which treats all alike and makes large test sets cheap; `digits` has also
 those that say one digit after the other.
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
 
 from adelic.data.drawn import Answers, Operands, SampledTask
-from adelic.nn.backend import Backend, Noise, current
-from adelic.nn.base_digits import count_digits, to_digits
+from adelic.nn.backend import Backend, Noise
 from adelic.nn.bodies.encoder import EncoderLayer
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
-from adelic_lab.models.solvers.base import BothOrders, CheckedSolver, Schedule, Solver, descend, learned
-from adelic_lab.models.solvers.rivals.heads import DigitHead, DigitLogits, FourierHead, XValHead
+from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, descend, learned
+from adelic_lab.models.solvers.rivals.heads import FourierHead, XValHead
 from adelic_lab.train.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
@@ -35,6 +34,7 @@ with this, over 99 %.
 """
 _ROWS = 2048  # at once, when answers are computed
 
+Width = Annotated[int, msgspec.Meta(ge=N_HEADS, le=4096, multiple_of=N_HEADS)]
 Group = tuple[np.ndarray, tuple[torch.Tensor, ...]]
 
 
@@ -131,108 +131,22 @@ class OneTokenReader(Reader):
         return self.encoder(tokens, 1)[:, 0]  # type: ignore[no-any-return]
 
 
-class DigitReader(Reader):
-    """The operands' signs and base-B digits, a token each, and a token for the answer's sign and each of its digits.
-
-    Numbers are filled up with leading zeros to the length of the longest in training, so that training is not slowed
-    by digits that do not occur there; operands beyond this length are read, and answered, with as many digits as the
-    problem's longest numbers have. A digit knows its place by a learned vector: with `shared_places` (Abacus) this
-    vector is the same for all numbers, a random offset trains the places beyond those in training, and another vector
-    says which number it is; without, every number has vectors of its own.
-
-    Args:
-        base: B.
-        shared_places: see above.
-        operand_digits, answer_digits: (longest in training, longest at all).
-        arity: number of operands.
-        number_token_weight: of the head's number token loss.
-    """
-
-    def __init__(
-        self,
-        *,
-        base: int,
-        shared_places: bool,
-        operand_digits: tuple[int, int],
-        answer_digits: tuple[int, int],
-        arity: int,
-        number_token_weight: float = 0.0,
-    ) -> None:
-        super().__init__()
-        self.base = base
-        self.arity = arity
-        self.operand_digits = operand_digits
-        self.answer_digits = answer_digits
-        # The digits, then "+", "−", and the questions for a sign and for a digit.
-        self.tokens = vectors(base + 4)
-        self.max_offset = 0
-        n_places = max(operand_digits[1], answer_digits[1])
-        if shared_places:
-            self.max_offset = max(operand_digits[1] - operand_digits[0], answer_digits[1] - answer_digits[0])
-            n_places = max(n_places, max(operand_digits[0], answer_digits[0]) + self.max_offset)
-            self.numbers = vectors(1 + arity)
-        self.shared_places = shared_places
-        self.places = vectors(1 if shared_places else 1 + arity, 1 + n_places)
-        self.encoder = Encoder()
-        self.head = DigitHead(D_MODEL, base=base, number_token_weight=number_token_weight)
-
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return operands as tokens (rows, arity, 1 + n_digits), those no longer than in training apart from others."""
-        short, longest = self.operand_digits
-        digits, sign = to_digits(operands, base=self.base, n_digits=longest)
-        is_longer = digits[..., short:].any(axis=(1, 2))
-        tokens = np.concatenate([np.where(sign < 0, self.base + 1, self.base)[..., None], digits], axis=-1)
-        parts = [(np.flatnonzero(~is_longer), short), (np.flatnonzero(is_longer), longest)]
-        return [(rows, (torch.from_numpy(tokens[rows][..., : 1 + width]),)) for rows, width in parts if len(rows)]
-
-    def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
-        """Return digits and signs of answers that are no longer than in training."""
-        return self.head.targets(answers, self.answer_digits[0])  # type: ignore[no-any-return]
-
-    def lengths(self, tokens: torch.Tensor) -> tuple[int, int, int]:
-        """Return how many digits the operands of a batch have, and their answers, and the offset of shared places."""
-        width = tokens.shape[-1] - 1
-        n_digits = self.answer_digits[0 if width == self.operand_digits[0] else 1]
-        return width, n_digits, current().draw_up_to(self.max_offset) if self.max_offset and self.training else 0
-
-    def forward(self, tokens: torch.Tensor) -> DigitLogits:
-        """Return logits of the answer's digits for a batch of tokens (rows, arity, 1 + n_digits)."""
-        width, n_digits, offset = self.lengths(tokens)
-        question = torch.full((1 + n_digits,), self.base + 3)
-        question[0] = self.base + 2
-        asked = self.tokens[question] + self.place_vectors(slice(0, 1), n_digits, offset)[0]
-        read = functional.embedding(tokens, self.tokens) + self.place_vectors(slice(1, None), width, offset)
-        states = torch.cat([asked.expand(len(tokens), -1, -1), read.flatten(1, 2)], dim=1)
-        outputs: DigitLogits = self.head(self.encoder(states, 1 + n_digits))
-        return outputs
-
-    def place_vectors(self, numbers: slice, n_digits: int, offset: int) -> torch.Tensor:
-        """Return the vectors of sign and digits for some of answer and operands: (numbers, 1 + n_digits, 64)."""
-        if not self.shared_places:
-            return self.places[numbers, : 1 + n_digits]
-        of_sign, of_digits = self.places[:, :1], self.places[:, 1 + offset : 1 + offset + n_digits]
-        return torch.cat([of_sign, of_digits], dim=1) + self.numbers[numbers, None]
-
-
 class TransformerSolver(CheckedSolver):
     """A solver that trains a `Reader`.
 
     Attributes:
-        name: in messages.
         batch_size, learning_rate, weight_decay: of the training.
     """
 
-    name: str
     batch_size, weight_decay = BATCH_SIZE, 0.0
     learning_rate: float = LEARNING_RATE
     _network: Reader | None = None
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return why the representation cannot express a problem, None where it can: it has no fractions."""
         if problem.operands_are_integers and problem.answers_are_integers:
-            return None
-        return f"{cls.name} has no fractions"
+            return super().obstacle(problem)
+        return "it has no fractions"
 
     @abstractmethod
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
@@ -278,10 +192,15 @@ class TransformerSolver(CheckedSolver):
 class FoNESolver(TransformerSolver):
     """FoNE: Fourier features of the digits in, Fourier slices out.
 
+    Args:
+        d_model: width of the Transformer.
+        orders: in which it is trained on the examples.
+
     Source: Zhou et al., arXiv:2502.09741.
     """
 
-    name, d_model = "fone", D_MODEL
+    def __init__(self, *, d_model: Width = D_MODEL, orders: Orders = "given") -> None:
+        self.d_model, self.orders = d_model, orders
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         embedding = FoNEEmbedding(None, self.d_model, integer_digits=problem.max_operand_digits)
@@ -290,25 +209,13 @@ class FoNESolver(TransformerSolver):
         return OneTokenReader(embedding, head, problem.arity, n_digits=n_digits)
 
 
-class FoNE256Solver(FoNESolver):
-    """FoNE with a Transformer of width 256."""
-
-    name, d_model = "fone-256", 256
-
-
-class FoNEBothOrdersSolver(BothOrders, FoNESolver):
-    """FoNE, trained on the examples in both orders, of problems whose operands may be exchanged."""
-
-    name = "fone-both-orders"
-
-
 class XValSolver(TransformerSolver):
     """xVal: one real number in, one out. Operands and answers have a scale each, fitted to the training data.
 
     Source: Golkar et al., arXiv:2310.02989.
     """
 
-    name, is_published = "xval", False
+    is_published = False
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         embedding = XValEmbedding(None, D_MODEL, published=self.is_published)
@@ -316,67 +223,6 @@ class XValSolver(TransformerSolver):
         return OneTokenReader(embedding, XValHead(D_MODEL).fit(answers), problem.arity)
 
 
-class DigitSolver(TransformerSolver):
-    """Base-B digits as tokens, with learned positions."""
-
-    base: int
-    shared_places = False
-    number_token_weight = 0.0
-    reader: type[DigitReader] = DigitReader
-
-    def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
-        def digits(numbers: Any, longest: int) -> tuple[int, int]:
-            here = max(count_digits(int(x), self.base) for x in numbers.flat)
-            return here, max(here, count_digits(10**longest - 1, self.base))
-
-        return self.reader(
-            base=self.base,
-            shared_places=self.shared_places,
-            operand_digits=digits(operands, problem.max_operand_digits),
-            answer_digits=digits(answers, problem.max_answer_digits),
-            arity=problem.arity,
-            number_token_weight=self.number_token_weight,
-        )
-
-
-class Base10Solver(DigitSolver):
-    """Decimal digits, each with the learned position of its operand and place."""
-
-    name, base = "base-10", 10
-
-
-class Base1000Solver(DigitSolver):
-    """Digits in base 1,000, as Int2Int writes integers."""
-
-    name, base = "base-1000", 1000
-
-
-class AbacusSolver(DigitSolver):
-    """Decimal digits with Abacus positions: the digit's place in its number, the same for all numbers.
-
-    The random offset of training goes as far as the problem's longest numbers need it. (The paper's 100 is for numbers
-    of 100 digits; it would train the places that are read here in only one batch of a hundred.)
-
-    Source: McLeish et al., arXiv:2405.17399.
-    """
-
-    name, base, shared_places = "abacus", 10, True
-
-
 def vectors(*shape: int, d_model: int = D_MODEL) -> nn.Parameter:
     """Return trained vectors of tokens or places, float32 (*shape, d_model)."""
     return nn.Parameter(torch.randn(*shape, d_model) * _INITIAL)
-
-
-SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver
-    for solver in (
-        FoNESolver,
-        FoNE256Solver,
-        FoNEBothOrdersSolver,
-        XValSolver,
-        AbacusSolver,
-        Base10Solver,
-        Base1000Solver,
-    )
-}

@@ -3,13 +3,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from experiments.solvers.context import Context, Hybrid, _Epochs, _Hardest, _targets
 from torch.nn import functional
 
 from adelic.data.drawn import SampledTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
-from adelic_lab.models.solvers import solver_class
-from adelic_lab.models.solvers.context import ContextSolver, HybridSolver, _Epochs, _Hardest, _targets
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.placewise import decoded, space_for
 
 SMALL = task("collatz", limit=10_000)
@@ -17,7 +17,7 @@ SMALL = task("collatz", limit=10_000)
 
 def fitted(*, steps, seed=0, examples):
     operands, answers = SMALL.sample(examples, np.random.default_rng(0))
-    solver = solver_class("adelic-context")()
+    solver = build_solver("experiments.solvers.context:Context")
     solver.fit(SMALL, operands, answers, seed=seed, steps=steps)
     return solver
 
@@ -47,7 +47,7 @@ def test_a_wrong_place_is_mended(place):
 def test_two_operands():
     subtraction = task("subtraction")
     operands, answers = subtraction.sample(4000, np.random.default_rng(0))
-    solver = ContextSolver()
+    solver = Context()
     solver.fit(subtraction, operands, answers, seed=0, steps=200)
     for split in ("test", "longer"):
         questions, right = subtraction.sample(200, np.random.default_rng(1), split, exclude=operands)
@@ -56,9 +56,6 @@ def test_two_operands():
 
 @pytest.mark.long
 def test_another_prime_chooses():
-    class TernarySolver(ContextSolver):
-        prime = 3
-
     def negated_multiples(operands):
         return np.array([-n if n % 3 == 0 else n for n in operands[:, 0].tolist()], dtype=object)
 
@@ -74,7 +71,7 @@ def test_another_prime_chooses():
     )
     operands, answers = asked.sample(2000, np.random.default_rng(0))
     right = []
-    for solver in (TernarySolver(), ContextSolver()):
+    for solver in (build_solver("experiments.solvers.context:Context:prime=3"), Context()):
         solver.fit(asked, operands, answers, seed=0, steps=100)
         questions, expected = asked.sample(200, np.random.default_rng(1), "test", exclude=operands)
         right.append(np.mean(solver.answer(questions) == expected))
@@ -87,7 +84,7 @@ def test_sizes_and_residues_choose(name, examples, steps):
     """No digit at 2 says which number is greater, or what 7 leaves; longer numbers are answered as short ones are."""
     asked = task(name)
     operands, answers = asked.sample(examples, np.random.default_rng(0))
-    solver = HybridSolver()
+    solver = Hybrid()
     solver.fit(asked, operands, answers, seed=0, steps=steps)
     for split in ("test", "longer"):
         questions, right = asked.sample(300, np.random.default_rng(1), split, exclude=operands)
@@ -107,7 +104,7 @@ def test_the_seed_determines_everything():
 def test_progress():
     ticks = []
     operands, answers = SMALL.sample(50, np.random.default_rng(0))
-    ContextSolver().fit(SMALL, operands, answers, seed=0, steps=5, progress=lambda *progress: ticks.append(progress))
+    Context().fit(SMALL, operands, answers, seed=0, steps=5, progress=lambda *progress: ticks.append(progress))
     assert [progress[:2] for progress in ticks] == [(i, 5) for i in range(1, 6)]
 
 
@@ -142,10 +139,12 @@ def test_targets_of_small_and_large_integers_and_fractions():
 
 
 def test_errors():
-    assert ContextSolver.obstacle(SMALL) is None
-    assert ContextSolver.obstacle(task("sum")) == "a context is made of one or two operands"
-    assert ContextSolver.obstacle(task("fraction-addition")) == "a context is made of integers"
-    solver = ContextSolver()
+    with pytest.raises(ConfigurationError, match=r"^prime=4 is not a prime"):
+        Context(prime=4)
+    assert Context().obstacle(SMALL) is None
+    assert Context().obstacle(task("sum")) == "a context is made of one or two operands"
+    assert Context().obstacle(task("fraction-addition")) == "a context is made of integers"
+    solver = Context()
     with pytest.raises(ConfigurationError, match="call fit first"):
         solver.answer(np.array([[1]]))
     with pytest.raises(ConfigurationError, match=r"examples=0 leaves too few .* give at least 1"):

@@ -18,10 +18,11 @@ from adelic.nn import PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS, digit_characters, stack_places
 from adelic.numbers import AdeleSpace
-from adelic_lab.models.solvers.base import Schedule, Solver, descend, seeded
+from adelic_lab.models.solvers.base import Schedule, descend, seeded
 from adelic_lab.models.solvers.placewise import HELD_OUT, WARM_UP, PlacewiseNetwork, encoded, without_padding
-from adelic_lab.models.solvers.program import Call, ExpressionNetwork, ProgramSolver
 from adelic_lab.train.sampler import stream_seed
+
+from .program import Call, ExpressionNetwork, Program
 
 ACTIONS = ("nothing", "push", "drop", "exchange", "keep", "call", "call what was kept")
 """What is done at a token: nothing; push its value (unknown if it has none); drop the top value; exchange the two
@@ -188,7 +189,7 @@ class ControlledNetwork(ExpressionNetwork):
 def kinds_of(tokens: torch.Tensor, operators: int) -> torch.Tensor:
     """Return the kinds of tokens: 0 for a number, k for −k, −1 behind the end; int64 (n, columns).
 
-    A reference, which only `adelic-program` follows, is an EncodingError.
+    A reference, which only `Program` follows, is an EncodingError.
 
     >>> kinds_of(torch.tensor([[7, 8, -2, 0]]), 3)
     tensor([[ 0,  0,  2, -1]])
@@ -196,20 +197,19 @@ def kinds_of(tokens: torch.Tensor, operators: int) -> torch.Tensor:
     tokens = tokens.long()
     if (unknown := tokens < -operators).any():
         token = int(tokens[unknown][0])
-        raise EncodingError(f"{token} is none of the {operators} signs, from -1 down; adelic-program reads programs")
+        raise EncodingError(f"{token} is none of the {operators} signs, from -1 down; program:Program reads programs")
     return torch.where(tokens > 0, 0, torch.where(tokens < 0, -tokens, -1))
 
 
-class ControlledSolver(ProgramSolver):
+class Controlled(Program):
     """The solver for expressions, which also learns from the examples what is to be done at which token.
 
     Up to five controllers are trained, until one has two digits in three right, with hard choices, of longer
     examples that were held out; the best is taken. Each is trained on the shortest examples first, then on all. The
-    networks of all places are trained then, as those of `adelic-program` are.
+    networks of all places are trained then, as those of `Program` are.
     """
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None for expressions, in whatever notation, whose answers are integers."""
         if not problem.answers_are_integers:
             return "its controller is learned from integers"
@@ -300,6 +300,3 @@ class _Lessons:
         said = functional.one_hot(actions, len(ACTIONS)).float(), functional.one_hot(networks, machine.networks).float()
         found = self.chances(machine, self.judged, said).argmax(dim=-1) == self.targets[self.judged]
         return float(found.float().mean()) if len(found) else 0.0
-
-
-SOLVERS: dict[str, type[Solver]] = {"adelic-controller": ControlledSolver}

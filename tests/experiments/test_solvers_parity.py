@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import flint
 import numpy as np
 import pytest
+from experiments.solvers.equations import Equations
+from experiments.solvers.parity import Parity, local_classes, local_parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,9 +16,7 @@ from adelic.data import drawn_task
 from adelic.data.drawn import SampledTask
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
-from adelic_lab.models.solvers import solver_class
-from adelic_lab.models.solvers.equations import Equations
-from adelic_lab.models.solvers.parity import ParitySolver, local_classes, local_parts
+from adelic_lab.models.solvers import build_solver
 
 
 @settings(deadline=None)  # the first is compiled
@@ -53,7 +53,7 @@ def test_the_first_contradiction_is_found(unknowns, terms, seed):
 
 def test_equations_that_no_memory_holds_are_refused(monkeypatch):
     free = SimpleNamespace(available=10 * 2**20)
-    monkeypatch.setattr("adelic_lab.models.solvers.equations.psutil.virtual_memory", lambda: free)
+    monkeypatch.setattr("experiments.solvers.equations.psutil.virtual_memory", lambda: free)
     with pytest.raises(ConfigurationError, match=r"10,000,000 unknowns take 11,641\.5 GiB.*give fewer --examples"):
         Equations(10_000_000)
 
@@ -104,7 +104,7 @@ def parities(*, units=8):
 
 def fitted(asked, examples, **changed):
     operands, answers = asked.sample(examples, np.random.default_rng(0))
-    solver = ParitySolver()
+    solver = Parity()
     solver.fit(asked, operands, changed.get("answers", answers), seed=0, steps=0, progress=changed.get("progress"))
     return solver
 
@@ -159,8 +159,7 @@ def test_with_fewer_examples_than_bits_it_says_that_it_guesses():
 
 
 def test_what_parity_cannot_learn(refused):
-    obstacle = ParitySolver.obstacle
-    assert solver_class("adelic-parity") is ParitySolver
+    obstacle = build_solver("experiments.solvers.parity:Parity").obstacle
     assert obstacle(drawn_task("conic")) is None
     assert (
         obstacle(drawn_task("moebius")) == obstacle(drawn_task("collatz")) == "its answers are not one of two classes"
@@ -171,6 +170,6 @@ def test_what_parity_cannot_learn(refused):
     with pytest.raises(ConfigurationError, match=r"examples=0 leaves too few .* give at least 1"):
         fitted(asked, 0)
     with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
-        ParitySolver().answer(np.array([[1]]))
-    message = refused("train", "moebius", "--solver", "adelic-parity", "--examples", 10)
-    assert "adelic-parity cannot express moebius: its answers are not one of two classes" in message
+        Parity().answer(np.array([[1]]))
+    message = refused("train", "moebius", "--solver", "experiments.solvers.parity:Parity", "--examples", 10)
+    assert "experiments.solvers.parity:Parity cannot express moebius: its answers are not one of two classes" in message

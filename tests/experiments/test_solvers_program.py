@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from experiments.solvers.program import ExpressionNetwork, calls
 
 from adelic.data import drawn_task
 from adelic.errors import EncodingError
 from adelic.number_theory.composition import postfix, shape_of, steps
-from adelic_lab.models.solvers import solver_class
-from adelic_lab.models.solvers.program import ExpressionNetwork, calls
+from adelic_lab.models.solvers import build_solver
 
 
 def rng(seed=0):
@@ -28,7 +28,7 @@ def test_calls_follow_postfix():
 
 
 def test_a_network_is_called_where_its_operator_stands():
-    expression, solver = drawn_task("expression"), solver_class("adelic-program")()
+    expression, solver = drawn_task("expression"), build_solver("experiments.solvers.program:Program")
     solver.fit(expression, *expression.sample(20, rng()), seed=0, steps=1)
     network, space = solver._network, solver._space
     assert isinstance(network, ExpressionNetwork)
@@ -50,7 +50,7 @@ def test_a_network_is_called_where_its_operator_stands():
 
 @pytest.mark.long
 def test_shapes_need_not_be_trained_on(monkeypatch):
-    expression, solver = drawn_task("expression"), solver_class("adelic-program")()
+    expression, solver = drawn_task("expression"), build_solver("experiments.solvers.program:Program")
     monkeypatch.setattr(type(solver), "is_cautious", False)  # also what so short a training leaves in doubt
     operands, answers = expression.sample(3000, rng())
     solver.fit(expression, operands, answers, seed=0, steps=250)
@@ -59,14 +59,14 @@ def test_shapes_need_not_be_trained_on(monkeypatch):
         assert np.mean(solver.answer(asked) == wanted) > least
 
 
-@pytest.mark.parametrize("name", ["adelic-program", "operation-tables"])
+@pytest.mark.parametrize("name", ["experiments.solvers.program:Program", "experiments.solvers.program:OperationTables"])
 def test_other_questions_are_no_expressions(name):
-    assert solver_class(name).obstacle(drawn_task("expression")) is None
-    assert solver_class(name).obstacle(drawn_task("addition")) == "its questions are not expressions in postfix"
+    assert build_solver(name).obstacle(drawn_task("expression")) is None
+    assert build_solver(name).obstacle(drawn_task("addition")) == "its questions are not expressions in postfix"
 
 
 def test_tables_of_all_pairs_are_exact():
-    expression, tables = drawn_task("expression"), solver_class("operation-tables")()
+    expression, tables = drawn_task("expression"), build_solver("experiments.solvers.program:OperationTables")
     pairs = [(a, b, -k) for a in range(1, 100) for b in range(1, 100) for k in (1, 2, 3)]
     operands = np.zeros((len(pairs), expression.arity), dtype=np.int64)
     operands[:, :3] = pairs
@@ -77,7 +77,7 @@ def test_tables_of_all_pairs_are_exact():
 
 
 def test_tables_have_no_opinion_where_nothing_was_seen():
-    expression, tables = drawn_task("expression"), solver_class("operation-tables")()
+    expression, tables = drawn_task("expression"), build_solver("experiments.solvers.program:OperationTables")
     operands = np.zeros((3, expression.arity), dtype=np.int64)
     operands[:, :3] = [(1, 2, -1), (1, 2, -2), (1, 2, -3)]
     tables.fit(expression, operands, expression.solve(operands), seed=0, steps=0)
@@ -102,7 +102,7 @@ def all_pairs(task, most=200):
 @pytest.fixture(scope="module")
 def full_tables():
     """Tables of all pairs of residues, for programs with division."""
-    task, tables = drawn_task("system-program"), solver_class("operation-tables")()
+    task, tables = drawn_task("system-program"), build_solver("experiments.solvers.program:OperationTables")
     operands = all_pairs(task)
     tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
     return task, tables
@@ -146,7 +146,7 @@ def test_tables_of_all_pairs_solve_systems(full_tables):
 
 @pytest.mark.long
 def test_tables_of_all_pairs_have_the_50th_term():
-    task, tables = drawn_task("recurrence-program"), solver_class("operation-tables")()
+    task, tables = drawn_task("recurrence-program"), build_solver("experiments.solvers.program:OperationTables")
     operands = all_pairs(task)
     tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
     assert tables.answer(in_columns(task, steps(48, 1, 1, 1, 1))).tolist() == [12586269025]
@@ -157,7 +157,7 @@ def test_tables_of_all_pairs_have_the_50th_term():
 
 
 def test_a_reference_is_an_operand_of_the_tables_examples():
-    task, tables = drawn_task("system-program"), solver_class("operation-tables")()
+    task, tables = drawn_task("system-program"), build_solver("experiments.solvers.program:OperationTables")
     operands = in_columns(task, *((a, -101, -k) for a in range(1, 200) for k in range(1, 5)))
     tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
     assert tables.answer(in_columns(task, (901, 901, -1), (7, -101, -3), (7, 8, -1))).tolist() == [1802, 49, None]
@@ -165,7 +165,7 @@ def test_a_reference_is_an_operand_of_the_tables_examples():
 
 @pytest.mark.long
 def test_division_is_learned_and_nothing_is_made_up():
-    task, solver = drawn_task("system-program"), solver_class("adelic-program")()
+    task, solver = drawn_task("system-program"), build_solver("experiments.solvers.program:Program")
     operands, answers = task.sample(6000, rng())
     solver.fit(task, operands, answers, seed=0, steps=500)
     asked, wanted = task.sample(200, rng(1), "test", exclude=operands)

@@ -1,4 +1,4 @@
-"""`adelic-parity`: a bit for each class of operands at each place, whose parity tells two classes of answers apart.
+"""A bit for each class of operands at each place, whose parity tells two classes of answers apart.
 
 For whatever is a product of a sign a place, as root numbers and Hilbert symbols over all places are. Gradients do not
 find such signs: as long as the places know nothing, what one of them can learn is multiplied by the mean signs of all
@@ -17,8 +17,9 @@ from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Progress
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import split
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, Solver, learned
-from adelic_lab.models.solvers.equations import Equations
+from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
+
+from .equations import Equations
 
 MODULI = (2, 4, 8, 16, 32, 64)
 """Units are told modulo the greatest power of p up to one of these, and at least modulo p."""
@@ -30,7 +31,7 @@ LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
 
 
-class ParitySolver(CheckedSolver):
+class Parity(CheckedSolver):
     """One unknown bit for each class at each place; the examples are equations modulo 2.
 
     A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
@@ -45,7 +46,7 @@ class ParitySolver(CheckedSolver):
     confirms what others say, it warns.
 
     >>> from adelic.data import drawn_task
-    >>> curves, parity = drawn_task("root-number").configured(max_prime=7), ParitySolver()
+    >>> curves, parity = drawn_task("root-number").configured(max_prime=7), Parity()
     >>> parity.fit(curves, *curves.sample(10_000, np.random.default_rng(0)), seed=0, steps=0)
     >>> asked, signs = curves.sample(1000, np.random.default_rng(1), "new curves")
     >>> parity.modulus, bool((parity.answer(asked) == signs).mean() > 0.85)
@@ -61,8 +62,7 @@ class ParitySolver(CheckedSolver):
         self._places: list[tuple[RowIndex, int]] | None = None
         self._bits = np.zeros(0, dtype=np.uint8)
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None for two classes and integers."""
         if problem.operators or not problem.operands_are_integers:
             return "its operands are not integers"
@@ -86,7 +86,7 @@ class ParitySolver(CheckedSolver):
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
             if held == count:
                 break
-        name = f"adelic-parity on {problem.name}"
+        name = f"parity on {problem.name}"
         if furthest < count:
             warnings.warn(
                 f"{name}: no bits of local classes have the parities of all {count:,} examples; the first "
@@ -179,6 +179,3 @@ def local_classes(parts: Iterable[LocalPart], modulus: int) -> list[npt.NDArray[
             power *= p
         found.append(np.concatenate([first, (second % power).astype(np.int64)], axis=1))
     return found
-
-
-SOLVERS: dict[str, type[Solver]] = {"adelic-parity": ParitySolver}

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from experiments.solvers.controlled import ACTIONS, Controller, SoftMachine, kinds_of, learned_controller
 
 from adelic.data import drawn_task
 from adelic.errors import EncodingError
 from adelic.number_theory.composition import infix, postfix
-from adelic_lab.models.solvers import solver_class
+from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.base import Schedule
-from adelic_lab.models.solvers.controlled import ACTIONS, Controller, SoftMachine, kinds_of, learned_controller
 
 POSTFIX = ["push", "call", "call", "call"], [0, 2, 0, 1]
 INFIX = ["push", "keep", "keep", "keep", "nothing", "call what was kept"], [0, 2, 0, 1, 3, 3]
@@ -38,7 +38,7 @@ WRITTEN = {"expression": (POSTFIX, list(LONG)), "infix-expression": (INFIX, infi
 @pytest.mark.parametrize("task", WRITTEN)
 def test_likeliest_choices_are_followed(task):
     (how, values), expression = WRITTEN[task], drawn_task(task)
-    solver, tokens = solver_class("adelic-controller")(), torch.tensor([values])
+    solver, tokens = build_solver("experiments.solvers.controlled:Controlled"), torch.tensor([values])
     solver.fit(expression, *expression.sample(20, rng()), seed=0, steps=1)
     solver._network.controller = controller(*how)
     values, last = list(values), None
@@ -68,13 +68,13 @@ def test_soft_choices_that_are_sure_are_hard_ones(task, monkeypatch):
 
 
 def test_what_cannot_be_read_is_said():
-    with pytest.raises(EncodingError, match="-102 is none of the 3 signs, from -1 down; adelic-program reads programs"):
+    with pytest.raises(EncodingError, match="-102 is none of the 3 signs, from -1 down; program:Program"):
         kinds_of(torch.tensor([[7, 8, -102]]), 3)
-    solver = solver_class("adelic-controller")
+    solver = build_solver("experiments.solvers.controlled:Controlled")
     assert solver.obstacle(drawn_task("system-program")) == "its controller is learned from integers"
     assert solver.obstacle(drawn_task("addition")) == "its questions are not expressions"
-    for name in ("adelic-program", "operation-tables"):
-        assert "not expressions in postfix" in solver_class(name).obstacle(drawn_task("infix-expression"))
+    for name in ("experiments.solvers.program:Program", "experiments.solvers.program:OperationTables"):
+        assert "not expressions in postfix" in build_solver(name).obstacle(drawn_task("infix-expression"))
 
 
 @pytest.mark.long

@@ -5,15 +5,18 @@ So are programs, in which a value is used more than once: recurrences, linear sy
 
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import nn
 
-from adelic.data.drawn import REFERENCE, SampledTask
+from adelic.data.drawn import REFERENCE, Answers, Operands, SampledTask
 from adelic.errors import EncodingError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
+from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
-from adelic_lab.models.solvers.base import Solver
-from adelic_lab.models.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver
+from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
+from adelic_lab.models.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, without_padding
+from adelic_lab.models.solvers.trivial import ResidueTable, decoded_digits
 
 Call = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
 _SHARPER = 5.0
@@ -123,7 +126,7 @@ def _check(here: torch.Tensor, height: torch.Tensor, column: int, operators: int
             raise EncodingError(f"{int(here[row])} in column {column} of question {row} {why}")
 
 
-class ProgramSolver(PlacewiseSolver):
+class Program(PlacewiseSolver):
     """The place-wise solver for expressions: first digits at many primes, and at each a network for each operator.
 
     It is trained on the shortest expressions of the examples, and asked all. Where digits are near a number that may
@@ -135,8 +138,7 @@ class ProgramSolver(PlacewiseSolver):
     rows_at_once = 500
     is_cautious = True
 
-    @classmethod
-    def obstacle(cls, problem: SampledTask) -> str | None:
+    def obstacle(self, problem: SampledTask) -> str | None:
         """Return None for expressions."""
         return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
@@ -147,4 +149,44 @@ class ProgramSolver(PlacewiseSolver):
         return rows[lengths[rows] == lengths[rows].min()]
 
 
-SOLVERS: dict[str, type[Solver]] = {"adelic-program": ProgramSolver}
+class OperationTables(CheckedSolver):
+    """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
+
+    Where a pair of digits was not seen the place is erased, and stays so up to the answer.
+
+    >>> from adelic.data import drawn_task
+    >>> expression, tables = drawn_task("expression"), OperationTables()
+    >>> tables.fit(expression, *expression.sample(30_000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> tables.answer(np.array([[12, 34, -1, 56, -3]])).tolist(), tables.n_parameters
+    ([Fraction(2576, 1)], 0)
+    """
+
+    _tables: list[ResidueTable] | None = None
+
+    def obstacle(self, problem: SampledTask) -> str | None:
+        """Return None for expressions."""
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
+
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+        """Remember the examples with one operator; seed and steps are not used."""
+        self._tables = []
+        is_one = (operands != 0).sum(axis=1) == 3
+        pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
+        for k in range(1, problem.operators + 1):
+            rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
+            table.learn(problem, pairs[rows], answers[rows], course)
+            self._tables.append(table)
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the numbers, None where too few places were seen."""
+        tables = learned(self._tables)
+        operands, _ = without_padding(operands, self._problem)
+        space, rows = tables[0].space, np.arange(len(operands))
+        values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
+        answers = values[:, 0].copy()
+        for column, left, right in calls(torch.from_numpy(operands), len(tables)):
+            for k, table in enumerate(tables, start=1):
+                mine = rows[operands[:, column] == -k]
+                one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
+                values[mine, column] = answers[mine] = table.look_up(np.stack([one, other], axis=1))
+        return decoded_digits(space, answers, self._problem)
