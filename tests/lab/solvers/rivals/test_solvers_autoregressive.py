@@ -8,9 +8,8 @@ from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.rivals.digits import CausalEncoder
 
-SOLVERS = [
-    f"{twin}:autoregressive=true" for twin in ("base-digits", "base-digits:base=24", "base-digits:base=1000", "abacus")
-]
+TWINS = ["base-digits", "base-digits:base=24", "base-digits:base=1000", "abacus"]
+SOLVERS = [f"{twin}:autoregressive=true" for twin in TWINS]
 ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
 PAIRS = np.array([(a, b) for a in range(10) for b in range(10)])
 SUMS = PAIRS.sum(axis=1).astype(object)
@@ -84,7 +83,7 @@ def test_longer_and_negative_operands_are_answered(name):
     assert [type(n) for n in said] == [int] * 3
 
 
-@pytest.mark.parametrize(("name", "twin"), zip(SOLVERS, TWINS, strict=True))
+@pytest.mark.parametrize(("name", "twin"), list(zip(SOLVERS, TWINS, strict=True)))
 def test_it_has_the_weights_of_its_twin(name, twin):
     """The network has the same size as the one that says all digits at once."""
     other = build_solver(twin)
