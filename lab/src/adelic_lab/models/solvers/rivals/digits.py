@@ -143,8 +143,8 @@ class AutoregressiveReader(DigitReader):
     that of the place that it has to fill. Arguments are those of `DigitReader`.
     """
 
-    def __init__(self, **options: int | bool | tuple[int, int]) -> None:
-        super().__init__(**options)  # type: ignore[arg-type]
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.encoder = CausalEncoder()  # type: ignore[assignment]
 
     def loss(self, inputs: tuple[torch.Tensor, ...], targets: tuple[torch.Tensor, ...]) -> torch.Tensor:
