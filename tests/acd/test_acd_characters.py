@@ -9,9 +9,8 @@ import pytest
 
 from adelic import acd
 from adelic.acd import characters
-from adelic.acd.characters import CENTRAL_COUNTS, MAXIMUM
+from adelic.acd.characters import MAXIMUM
 from adelic.acd.permutations import length
-from adelic.data import catalogue
 from adelic.errors import EncodingError, TaskSizeError
 
 
@@ -115,28 +114,6 @@ def test_oracle_rows_are_in_the_data_set(oracle, generated):
         assert rows_of[n][bytes(row)] == value
 
 
-@pytest.mark.parametrize("n", [18, 20, 22])
-def test_published_counts(n, generated, published_facts):
-    rows = generated("characters", n)
-    facts = published_facts["characters"][str(n)]
-    assert facts == {"entries": len(rows.y), **characters.TASK.tally(rows)}
-    assert rows.X.dtype == np.int8
-    assert rows.y.dtype == np.int64
-
-
-@pytest.mark.long
-def test_verify_knows_why_the_extremes_of_the_central_edition_differ():
-    assert all(check.equal for check in acd.verify("characters", edition="published"))
-    central = {(check.n, check.what): check for check in acd.verify("characters", edition="central")}
-    for n in (20, 22):
-        assert central[n, "rows"].equal
-        assert central[n, "zeros"].equal
-        assert "extremes of all" in central[n, "max"].why
-        assert "extremes of all" in central[n, "min"].why
-    entries = {fact["n"]: fact["rows"] for fact in catalogue.facts(characters.TASK) if fact["edition"] == "central"}
-    assert entries == {n: CENTRAL_COUNTS[n] for n in (20, 22)}
-
-
 @pytest.mark.parametrize(("n", "bound"), [(18, 294), (20, 573), (22, 1144)])
 def test_bounds_of_the_central_edition_are_those_of_the_published_loader(n, bound, generated):
     everything, central = generated("characters", n), generated("characters", n, "central")
@@ -144,17 +121,6 @@ def test_bounds_of_the_central_edition_are_those_of_the_published_loader(n, boun
     assert np.array_equal(central.X, everything.X[kept])
     assert np.array_equal(central.y, everything.y[kept])
     assert 100 * np.count_nonzero(np.abs(everything.y) < bound) < 95 * len(kept) <= 100 * np.count_nonzero(kept)
-
-
-@pytest.mark.parametrize("edition", ["published", "central"])
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 18, 20, 22])
-def test_estimate(n, edition, generated):
-    estimate = characters.TASK.estimate(n, edition)
-    rows = generated("characters", n, edition)
-    assert estimate.exact == (edition == "published" or n >= 18)
-    assert estimate.rows == len(rows.y) if estimate.exact else estimate.rows <= len(rows.y)
-    assert rows.X.shape == (len(rows.y), characters.TASK.length(n, edition))
-    assert set(np.unique(rows.X).tolist()) <= set(characters.TASK.vocabulary(n, edition))
 
 
 def test_rows_are_in_the_documented_order(generated):
@@ -165,22 +131,6 @@ def test_rows_are_in_the_documented_order(generated):
     assert pairs == sorted(pairs, reverse=True)
     assert len(set(pairs)) == 11**2
     assert [characters.character(*pair) for pair in pairs] == rows.y.tolist()
-
-
-@pytest.mark.parametrize("edition", ["published", "central"])
-@pytest.mark.parametrize("n", [1, 4, 7, 18])
-def test_conjugation_maps_the_data_set_to_itself(n, edition, generated):
-    rows = generated("characters", n, edition)
-    X, y = characters.TASK.symmetries["conjugate"](rows.X, rows.y)
-    assert X.dtype == rows.X.dtype
-    order, image_order = np.lexsort(rows.X.T), np.lexsort(X.T)
-    assert np.array_equal(rows.X[order], X[image_order])
-    assert np.array_equal(rows.y[order], y[image_order])
-    back, labels = characters.TASK.symmetries["conjugate"](X, y)
-    assert np.array_equal(back, rows.X)
-    assert np.array_equal(labels, rows.y)
-    even = [sign([part for part in mu if part]) == 1 for mu in rows.X[:, n:].tolist()]
-    assert np.array_equal(y[even], rows.y[even])
 
 
 def test_conjugation_of_partitions_and_rows_agree(generated):
@@ -210,15 +160,6 @@ def test_partitions():
     for shape in characters.partitions(9):
         assert sum(shape) == 9
         assert characters.conjugate(characters.conjugate(shape)) == shape
-
-
-def test_progress_and_data_set(cache):
-    reports = []
-    d = acd.load("characters", n=6, progress=lambda *report: reports.append(report))
-    assert (6, 6, "character tables") in reports
-    assert d.class_names is None
-    assert d.y_train.dtype == np.int64
-    assert len(d.X_train) + len(d.X_validation) + len(d.X_test) == 121
 
 
 def test_int64_holds_all_characters_up_to_the_maximum():

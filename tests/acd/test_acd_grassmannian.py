@@ -4,11 +4,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from adelic import acd
 from adelic.acd import grassmannian
 from adelic.acd.grassmannian import tableaux as grassmannian_tableaux
 from adelic.acd.grassmannian import walks as grassmannian_walks
-from adelic.data import Request
 from adelic.data.splits import TEST, split_rows
 from adelic.errors import EncodingError, TaskSizeError
 
@@ -71,14 +69,6 @@ def test_promotion_and_evacuation_generate_the_dihedral_group(rank, n):
     for _ in range(n):
         turned = grassmannian.promotion(turned, n)
     assert (turned == T).all()
-
-
-@pytest.mark.long
-def test_promotion_rotates_the_content(generated):
-    X = generated("grassmannian", 12).X[::500]
-    counts = np.array([np.bincount(row, minlength=13)[1:] for row in X])
-    promoted = np.array([np.bincount(row, minlength=13)[1:] for row in grassmannian.promotion(X, 12)])
-    assert (promoted == np.roll(counts, 1, axis=1)).all()
 
 
 # Counting, ranking, contents
@@ -359,32 +349,6 @@ def test_oracle(oracle, generated):
     assert {tuple(np.ravel(tableau).tolist()) in positives for tableau, label in vectors if label == 1} == {True}
 
 
-@pytest.mark.parametrize("edition", ["published", "corrected"])
-@pytest.mark.parametrize("n", [9, 10, 12])
-def test_rows(n, edition, generated):
-    rows = generated("grassmannian", n, edition)
-    assert len(np.unique(rows.X, axis=0)) == len(rows.X)  # no row stands in two splits
-    assert np.bincount(rows.y).tolist() == [len(rows.y) // 2] * 2
-    assert (grassmannian.is_cluster_variable(rows.X, n) == (rows.y == 1)).all()
-    assert (rows.X[rows.y == 1].reshape(-1, 3, 4) == grassmannian.cluster_variables(4, n)).all()
-    assert (rows.X.dtype, rows.X.shape[1], int(rows.X.max())) == (np.int8, 12, n)
-    estimate = grassmannian.TASK.estimate(n, edition)
-    assert estimate.exact
-    assert estimate.rows == len(rows.y)
-
-
-@pytest.mark.parametrize("edition", ["published", "corrected"])
-def test_seed_draws_the_negatives_only(edition):
-    def generate(seed, workers=1):
-        rng = np.random.default_rng(seed)
-        return grassmannian.TASK.generate(Request(n=9, edition=edition, rng=rng, workers=workers))
-
-    first, again, other = generate(0), generate(0, workers=2), generate(1)
-    assert (first.X == again.X).all()
-    assert (first.X[first.y == 1] == other.X[other.y == 1]).all()
-    assert (first.X[first.y == 0] != other.X[other.y == 0]).any()
-
-
 class AscendingChoice:
     """Stands for a random generator that draws every number once, in ascending order."""
 
@@ -444,22 +408,6 @@ def test_families_share_their_split(generated):
     assert len(np.unique(rows.groups[rows.y == 1])) == 59
 
 
-@pytest.mark.parametrize("name", ["promotion", "evacuation"])
-@pytest.mark.parametrize("n", [9, pytest.param(12, marks=pytest.mark.long)])
-def test_symmetries(name, n, generated):
-    rows = generated("grassmannian", n)
-    X, y = grassmannian.TASK.symmetries[name](rows.X, rows.y)
-    assert (X.dtype, X.shape) == (rows.X.dtype, rows.X.shape)
-    assert (y == rows.y).all()
-    assert (grassmannian.is_cluster_variable(X, n) == (y == 1)).all()
-    assert len(np.unique(X, axis=0)) == len(X)
-    for row, image in zip(rows.X[::97], X[::97], strict=True):
-        assert set(row.tolist()) == set(image.tolist())
-    if name == "promotion":
-        full = grassmannian.distinct_letters(rows.X) == n
-        assert (X[full] == grassmannian.promotion(rows.X[full], n)).all()
-
-
 def test_cues(generated):
     rows = generated("grassmannian", 12)
     cues = {name: cue(rows.X) for name, cue in grassmannian.TASK.cues.items()}
@@ -470,29 +418,6 @@ def test_cues(generated):
     standard = grassmannian.standardise(rows.X)
     assert len(np.unique(cues["standardised tableau"])) == len(np.unique(standard, axis=0))
     assert len(np.unique(cues["standardised tableau"][rows.y == 1])) == 1004
-
-
-def test_what_the_cues_tell(generated):
-    """ACD.md's audit: 89.7 % by the number of letters, 92.7 % by the profile; nothing in the corrected edition."""
-
-    def accuracy(cue, y):
-        pairs = Counter(zip(cue.tolist(), y.tolist(), strict=True))
-        return sum(max(pairs[value, 0], pairs[value, 1]) for value in set(cue.tolist())) / len(y)
-
-    for edition, letters, profile in (("published", 0.897, 0.927), ("corrected", 0.5, 0.5)):
-        rows = generated("grassmannian", 12, edition)
-        assert accuracy(grassmannian.distinct_letters(rows.X), rows.y) == pytest.approx(letters, abs=0.003)
-        assert accuracy(grassmannian.multiplicity_profile(rows.X), rows.y) == pytest.approx(profile, abs=0.003)
-    positives = generated("grassmannian", 12).X[:92980]
-    assert set(grassmannian.distinct_letters(positives).tolist()) == {9, 10, 11, 12}
-
-
-def test_published_counts():
-    checks = {check.what: check for check in acd.verify("grassmannian", n=12)}
-    assert {check.edition for check in checks.values()} == {"published"}
-    for what in ("cluster variable", "not a cluster variable"):
-        assert (checks[what].ours, checks[what].published, checks[what].equal) == (92980, 92911, False)
-    assert all(check.why for check in checks.values() if not check.equal)
 
 
 # Input that is none
@@ -536,12 +461,6 @@ def test_no_number_of_letters(n):
             function([[1], [2], [3]], n)
 
 
-def test_letters_beyond_n():
-    assert grassmannian.is_cluster_variable([[1], [2], [6]], 7)
-    with pytest.raises(EncodingError, match=r"7 is not a letter of a tableau with letters 1\.\.6"):
-        grassmannian.is_cluster_variable([[1], [2], [7]], 6)
-
-
 def test_batches():
     T = [[1, 2, 6, 9], [7, 8, 8, 11], [9, 10, 10, 12]]
     flat = [letter for row in T for letter in row]
@@ -564,16 +483,3 @@ def test_no_rank(rank):
 def test_no_size_of_a_list(n):
     with pytest.raises(TaskSizeError):
         grassmannian.cluster_variables(4, n)
-
-
-@pytest.mark.parametrize("n", [8, 17, 10**30])
-def test_no_size_of_the_data_set(n):
-    with pytest.raises(TaskSizeError):
-        acd.load("grassmannian", n=n)
-
-
-def test_loading(cache):
-    d = acd.load("grassmannian", n=9, cache=cache)
-    assert d.vocabulary == tuple(range(1, 10))
-    assert d.class_names == ("not a cluster variable", "cluster variable")
-    assert len(d.X_train) + len(d.X_validation) + len(d.X_test) == 2 * 288

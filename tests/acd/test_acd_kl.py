@@ -6,10 +6,8 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from adelic import acd
 from adelic.acd import kl, mheight
 from adelic.acd.permutations import length
-from adelic.data import Request
 from adelic.errors import EncodingError, TaskSizeError
 
 
@@ -136,27 +134,6 @@ def test_published_polynomials(x, w, coefficients):
     assert kl.kazhdan_lusztig(map(int, x), map(int, w)) == coefficients
 
 
-@pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.long)])
-def test_published_counts(n, published_facts):
-    rows = kl.TASK.generate(Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
-    expected = {
-        f"q^{degree} = {value}": count
-        for degree, counts in enumerate(published_facts["kl"][str(n)])
-        for value, count in counts.items()
-    }
-    assert kl.TASK.tally(rows) == expected
-    assert rows.y.shape == (kl.TASK.estimate(n, "published").rows, n - 1)
-    assert rows.X.dtype == rows.y.dtype == np.int8
-
-
-@pytest.mark.long
-def test_verify_knows_why_one_column_differs():
-    assert all(check.equal for n in (5, 6) for check in acd.verify("kl", n=n))
-    different = {check.what: check for check in acd.verify("kl", n=7) if not check.equal}
-    assert set(different) == {f"q^4 = {value}" for value in (0, 1, 2, 3, 7)}
-    assert all("q^0" in check.why for check in different.values())
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_rows_are_all_pairs_in_order(n, generated):
     rows = generated("kl", n)
@@ -180,32 +157,10 @@ def test_polynomials_of_the_identity(n):
             assert powers[1] == mheight.mheight(w) + 1
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_bruhat_order_is_the_closure_of_transpositions(n):
-    group = np.array(list(permutations(range(n))))
-    relation = kl.bruhat_leq(group[:, None], group[None]).tolist()
-    pairs = bruhat_pairs(n)
-    for x, row in zip(map(tuple, group.tolist()), relation, strict=True):
-        for w, below in zip(map(tuple, group.tolist()), row, strict=True):
-            assert below == ((x, w) in pairs)
-    assert bool(kl.bruhat_leq(group[0], group[-1])) is True
-
-
 @pytest.mark.parametrize("n", [255, 256, 600])
 def test_bruhat_order_of_long_permutations(n):
     least, greatest = np.arange(n), np.arange(n)[::-1]
     assert kl.bruhat_leq([least, greatest, greatest], [greatest, least, greatest]).tolist() == [True, False, True]
-
-
-@pytest.mark.parametrize("name", ["inverses", "conjugates by w0"])
-@pytest.mark.parametrize("n", [1, 3, 5, 6])
-def test_symmetries_map_the_data_set_to_itself(name, n, generated):
-    rows = generated("kl", n)
-    X, y = kl.TASK.symmetries[name](rows.X, rows.y)
-    assert X.dtype == rows.X.dtype
-    order = np.lexsort(X.T[::-1])  # the rows themselves are in lexicographic order
-    assert np.array_equal(X[order], rows.X)
-    assert np.array_equal(y[order], rows.y)
 
 
 def test_symmetries_are_those_of_their_names(generated):
@@ -232,21 +187,6 @@ def test_cues(generated, monkeypatch):
         assert cues["equal"][i] == (x == w)
 
 
-def test_cues_and_symmetries_of_no_rows():
-    X, y = np.empty((0, 8), np.int8), np.empty((0, 3), np.int8)
-    assert all(cue(X).shape == (0,) for cue in kl.TASK.cues.values())
-    assert all(symmetry(X, y)[0].shape == (0, 8) for symmetry in kl.TASK.symmetries.values())
-
-
-def test_progress_and_data_set(cache):
-    reports = []
-    d = acd.load("kl", n=4, progress=lambda *report: reports.append(report))
-    assert (6, 6, "polynomials by length") in reports
-    assert d.class_names is None
-    assert d.y_test.shape == (len(d.X_test), 3)
-    assert sum(len(y) for y in (d.y_train, d.y_validation, d.y_test)) == 576
-
-
 def test_polynomials_that_do_not_fit_are_noticed(monkeypatch):
     """The greatest coefficient of S_6 is 4, so three bits for each would be enough, two are not."""
     for spare, fits in ((0xFFFF_F8F8_F8F8_F8F8, True), (0xFFFF_FCFC_FCFC_FCFC, False)):
@@ -256,12 +196,6 @@ def test_polynomials_that_do_not_fit_are_noticed(monkeypatch):
         else:
             with pytest.raises(AssertionError):
                 kl.packed_polynomials(6)
-
-
-def test_too_large():
-    with pytest.raises(TaskSizeError, match=r"1,625,702,400 rows .* goes up to n=7"):
-        acd.load("kl", n=8)
-    assert kl.TASK.estimate(10**9, "published").exact is False
 
 
 @pytest.mark.parametrize("n", [0, -1, 8, 10**30, True, 5.0, "5", None])

@@ -5,7 +5,6 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
-from adelic import acd
 from adelic.acd import lattice
 from adelic.data.splits import TRAIN, VALIDATION, split_rows
 from adelic.errors import EncodingError, TaskSizeError, UnknownNameError
@@ -155,19 +154,6 @@ def test_rows_are_those_of_the_definition(n, edition, generated):
 
 
 @pytest.mark.parametrize("edition", ["published", "corrected"])
-@pytest.mark.parametrize("n", [10, 11, 12, pytest.param(13, marks=pytest.mark.long)])
-def test_counts(n, edition, generated, published_facts):
-    rows = generated("lattice", n, edition)
-    facts = published_facts["lattice"]
-    tally = lattice.TASK.tally(rows)
-    for label in facts["labels"]:
-        assert [tally[f"{label} train"], tally[f"{label} test"]] == facts[f"{edition}_split"][str(n)][label]
-    assert sum(tally.values()) == len(rows.X)
-    assert len(lattice.all_paths(n)) == facts["paths"][str(n)]
-    assert rows.X.shape[1] == lattice.TASK.length(n, edition) == 2 * (2 * n - 1)
-
-
-@pytest.mark.parametrize("edition", ["published", "corrected"])
 def test_estimate_is_exact(edition, generated):
     for n in range(4, 14):
         estimate = lattice.TASK.estimate(n, edition)
@@ -230,13 +216,6 @@ def test_covers(generated):
                 assert lattice.covers(path, order=order, edition=edition) == expected
 
 
-def test_covers_of_small_paths_and_of_the_top():
-    assert lattice.covers([1], order="matching") == lattice.covers([1, 1, 0], order="lagrange") == []
-    for n in range(2, 8):
-        top = [1] * n + [0] * (n - 1)
-        assert lattice.covers(top, order="matching") == lattice.covers(top, order="lagrange") == []
-
-
 def test_covers_raises():
     with pytest.raises(UnknownNameError, match="lagrange"):
         lattice.covers([1], order="lagrnge")
@@ -273,19 +252,3 @@ def test_published_lagrange_covers_are_rarely_covers_of_the_lagrange_order(gener
     pairs = rows.X[rows.y == 1].reshape(-1, 2, 2 * n - 1)
     share = np.mean([(bytes(p), bytes(q)) in true_covers for p, q in pairs])
     assert 0 < share < 0.01
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 20, 10**6, -4, 10.0, True, "10"])
-def test_sizes_that_do_not_exist(n):
-    with pytest.raises(TaskSizeError):
-        acd.load("lattice", n=n)
-
-
-def test_load():
-    d = acd.load("lattice", n=5, edition="corrected")
-    assert d.class_names == ("matching", "lagrange")
-    assert d.provenance["counts"]["test"] == {"matching": 2, "lagrange": 3}
-    assert set(np.unique(d.X_train).tolist()) == {0, 1}
-    d = acd.load("lattice", n=4)  # both rows have the same lower path, and it is a test path
-    assert len(d.X_train) == len(d.X_validation) == 0
-    assert d.X_test.shape == (2, 14)

@@ -14,7 +14,6 @@ import pytest
 
 from adelic import acd
 from adelic.acd import published, quiver, rsk
-from adelic.data.dataset import Dataset
 from adelic.errors import ConfigurationError, StorageError, TaskSizeError, UnknownNameError
 
 SIZES = {"mheight": 7, "weaving": 5, "schubert": 4, "lattice": 8, "characters": 8, "kl": 4, "rsk": 5, "quiver": 6}
@@ -92,10 +91,6 @@ def planted(tmp_path):
         return acd.load_published(task, tmp_path / task, n=n, **arguments)
 
     return plant
-
-
-def without(rows, places):
-    return tuple(np.delete(values, places, axis=0) for values in rows)
 
 
 def first(d, kind):
@@ -241,14 +236,6 @@ def test_labels_that_are_shifted_are_noticed_and_few_wrong_ones_are_not_a_renami
     assert d.provenance["problems"]["wrong label"]["rows"] == 20
 
 
-def test_counts_stand_beside_the_published_ones(planted):
-    d = planted("mheight", lambda splits: splits.update(test=without(splits["test"], slice(0, 3))), n=8)
-    by_name = {count["what"]: count for count in d.provenance["published_counts"]}
-    assert by_name["rows"] == {"what": "rows", "found": 9138, "published": 9141, "why": None}
-    assert by_name["4"]["found"] == by_name["4"]["published"] == 1
-    assert d.provenance["problems"]["missing"]["rows"] == 3
-
-
 def replace_line(path, number, text):
     lines = path.read_text(encoding="utf-8").splitlines()
     lines[number - 1] = text
@@ -330,11 +317,6 @@ def test_names_and_sizes_that_are_not_known(tmp_path):
         acd.load_published("mheight", tmp_path, seed=-1)
 
 
-def test_a_name_that_no_file_can_have():
-    with pytest.raises(StorageError, match=r"cannot read x.*: File name too long; |there is no folder xxx"):
-        acd.load_published("mheight", "x" * 300)
-
-
 def test_a_file_that_cannot_be_read(planted, monkeypatch):
     """It is there, and opened after it was found."""
 
@@ -364,19 +346,6 @@ def test_more_rows_than_the_task_can_have_are_not_read(planted, monkeypatch):
     rows = acd.TASKS["mheight"].estimate(7, "published").rows
     with pytest.raises(StorageError, match=f"has more than {2 * rows:,} rows, twice those of mheight n=7"):
         planted("mheight", edit=repeat)
-
-
-def test_it_is_a_data_set_like_any_other(planted, tmp_path):
-    d = planted("weaving")
-    assert type(d) is Dataset
-    assert len(d.to_torch()["validation"]) == 10
-    assert set(d.to_pandas()["split"].unique()) == {"train", "validation", "test"}
-    assert {name: file["split"] for name, file in d.provenance["files"].items()} == {
-        "weaving_train.jsonl": "train",
-        "weaving_test.jsonl": "test",
-    }
-    paths = acd.export(d, tmp_path / "out", format="csv")
-    assert json.loads(paths[-1].read_text(encoding="utf-8"))["data"]["source"] == d.provenance["source"]
 
 
 def test_rows_that_are_public_are_read(tmp_path):

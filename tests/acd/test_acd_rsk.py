@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic import acd
 from adelic.acd import rsk
-from adelic.data import Request
 from adelic.data.splits import TEST, split_rows
-from adelic.errors import EncodingError, TaskSizeError
+from adelic.errors import EncodingError
 
 words = st.integers(1, 9).flatmap(lambda n: st.permutations(range(1, n + 1)))
 
@@ -79,12 +77,6 @@ def test_oracle(oracle):
         assert rsk.permutations_of(inversions).tolist() == word
 
 
-def test_the_permutation_of_nothing():
-    assert rsk.rsk([]) == ([], [])
-    assert rsk.inverse_rsk([], []) == rsk.inversion_vector([]) == ()
-    assert rsk.tableaux(rsk.tokens([])) == ([], [])
-
-
 @given(word=words)
 def test_symmetries_of_tableaux(word):
     P, Q = rsk.rsk(word)
@@ -105,27 +97,6 @@ def test_rows_are_all_permutations_in_lexicographic_order(n, generated):
     assert len(np.unique(rows.X, axis=0)) == len(every)
 
 
-@pytest.mark.parametrize("n", [8, 9])
-def test_counts(n, generated, published_facts):
-    check_counts(generated("rsk", n), n, published_facts["rsk"])
-
-
-@pytest.mark.slow
-def test_counts_of_the_greatest_size(published_facts):
-    check_counts(acd.TASKS["rsk"].generate(Request(n=10, edition="published")), 10, published_facts["rsk"])
-
-
-def check_counts(rows, n, facts):
-    tally = rsk.TASK.tally(rows)
-    assert len(rows.X) == facts["permutations"][str(n)] == rsk.TASK.estimate(n, "published").rows
-    assert rows.X.shape[1] == tally["tokens in the longest row"] == facts["lengths"][str(n)]
-    assert tally["target bits"] == facts["target_bits"][str(n)]
-    assert tally["train"] == facts["train"].get(str(n), -(-4 * len(rows.X) // 5))
-    assert tally["train"] + tally["test"] == len(rows.X)
-    assert set(np.unique(rows.X).tolist()) == set(rsk.TASK.vocabulary(n, "published"))
-    assert rows.X.dtype == rows.y.dtype == np.int8
-
-
 def test_split_is_that_of_numpy_s_seed_32(generated):
     """As the released notebook draws it: a list of indices is shuffled."""
     indices = list(range(factorial(6)))
@@ -135,21 +106,6 @@ def test_split_is_that_of_numpy_s_seed_32(generated):
     split = split_rows(rows, np.random.default_rng(5), stratify=False)
     assert ((split == TEST) == rows.test).all()
     assert np.bincount(split).tolist() == [518, 58, 144]
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
-def test_symmetries_permute_the_rows(n, generated):
-    rows = generated("rsk", n)
-    place = {bytes(x): i for i, x in enumerate(rows.X)}
-    for symmetry in rsk.TASK.symmetries.values():
-        X, y = symmetry(rows.X, rows.y)
-        assert (X.dtype, y.dtype) == (rows.X.dtype, rows.y.dtype)
-        image = [place[bytes(x)] for x in X]
-        assert sorted(image) == list(range(len(image)))
-        assert (rows.y[image] == y).all()
-        back = symmetry(X, y)
-        assert (back[0] == rows.X).all()
-        assert (back[1] == rows.y).all()
 
 
 def test_symmetries_act_on_permutations(generated):
@@ -239,12 +195,6 @@ def test_no_pair_of_tableaux(P, Q):
             rsk.inverse_rsk(*pair)
 
 
-def test_inverse_rsk_leaves_its_arguments_alone():
-    P, Q = [[1, 2], [3]], [[1, 3], [2]]
-    rsk.inverse_rsk(P, Q)
-    assert (P, Q) == ([[1, 2], [3]], [[1, 3], [2]])
-
-
 @given(data=st.data(), word=words)
 def test_changed_tokens_are_no_tableaux_or_other_tableaux(data, word):
     row = list(rsk.tokens(word))
@@ -268,45 +218,12 @@ def test_no_inversion_vector(bits):
         rsk.permutations_of(bits)
 
 
-def test_permutations_of_one_vector_and_of_a_stack():
-    stack = [[[1, 1, 0], [0, 0, 0]], [[1, 1, 1], [0, 0, 1]]]
-    assert rsk.permutations_of([1, 1, 0]).tolist() == [3, 1, 2]
-    assert rsk.permutations_of(stack).tolist() == [[[3, 1, 2], [1, 2, 3]], [[3, 2, 1], [1, 3, 2]]]
-    with pytest.raises(EncodingError, match="row 1 "):
-        rsk.permutations_of([[0, 0, 0], [0, 1, 0]])
-
-
 def test_symmetries_of_shapes_that_do_not_belong_together():
     X, y = rsk.encoded([[3, 1, 2], [1, 2, 3]])
     for symmetry in (rsk.inverse, rsk.reversal):
         for pair in ((X, y[:1]), (X[:, :-1], y), (X, y[:, :1]), (X, y[0]), (X[0], y), (X.astype(float), y)):
             with pytest.raises(EncodingError):
                 symmetry(*pair)
-
-
-@pytest.mark.parametrize("n", [0, 1, -3, 21, 10**9, 8.0, True, "8"])
-def test_sizes_that_do_not_exist(n):
-    with pytest.raises(TaskSizeError):
-        acd.load("rsk", n=n)
-
-
-def test_estimate_answers_for_every_size():
-    assert rsk.TASK.estimate(20, "published").exact
-    assert rsk.TASK.estimate(10**9, "published").rows == factorial(25)
-    assert not rsk.TASK.estimate(10**9, "published").exact
-
-
-def test_load():
-    d = acd.load("rsk", n=4)
-    assert d.class_names is None
-    assert d.provenance["rows"] == {"all": 24, "train": 18, "validation": 2, "test": 4}
-    assert d.y_test.shape == (4, 6)
-    again = acd.load("rsk", n=4)
-    assert (again.y_train == d.y_train).all()
-    assert again.y_train.dtype == d.y_train.dtype == np.int8
-    checks = {check.what: (check.ours, check.equal) for check in acd.verify("rsk", n=8)}
-    assert checks["train"] == (32256, True)
-    assert all(equal for _, equal in checks.values())
 
 
 def test_the_view_of_cells_by_the_insertion():
