@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from adelic import nn
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.registry import build_embedding, find_classes
 
 MODULE = """
@@ -44,6 +44,39 @@ def test_a_module_is_an_embedding(tmp_path, monkeypatch):
     ]
     for name in [name for name in sys.modules if name.startswith("more_embeddings")]:
         monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.parametrize(("wrong", "told"), [("learnt", "did you mean 'learned'"), ("qqq", "abacus, adelic, ang")])
+def test_unknown_names_are_told(wrong, told):
+    with pytest.raises(UnknownNameError, match=f"unknown embedding '{wrong}'.*{told}"):
+        build_embedding(wrong, VOCABULARY)
+
+
+@pytest.mark.parametrize("name", nn.EMBEDDINGS)
+def test_every_embedding_reads_ids_of_any_shape_and_trains(name, batch):
+    torch.manual_seed(0)
+    embedding = build_embedding(name, VOCABULARY, d_model=16)
+    assert type(embedding) is nn.EMBEDDINGS[name]
+    n, ids = embedding.tokens_per_number, torch.randint(12, (*batch, 5))
+    out = embedding(ids)
+    assert (out.shape, out.dtype) == ((*batch, 5 * n, 16), torch.float32)
+    assert torch.allclose(out.reshape(-1, 16), embedding(ids.reshape(-1)), atol=1e-6)
+    for wrong in (12, -1):
+        with pytest.raises(IndexError):
+            embedding(torch.tensor([wrong]))
+    if embedding.needs_vocabulary:
+        with pytest.raises(ConfigurationError, match=f"{name} needs a vocabulary: name the numbers"):
+            build_embedding(name, None)
+    model = nn.SequenceClassifier(embedding, n_classes=3, max_length=5, n_layers=1, n_heads=2, dropout=0.0)
+    ids, labels = torch.randint(12, (32, 5)), torch.randint(3, (32,))
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-4), []
+    for _ in range(2):
+        optimizer.zero_grad()
+        losses.append(torch.nn.functional.cross_entropy(model(ids), labels))
+        losses[-1].backward()
+        optimizer.step()
+    assert losses[1] < losses[0]
+    assert all(parameter.grad.any() for parameter in embedding.parameters())
 
 
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
