@@ -422,7 +422,7 @@ def test_refusals_of_local_global_networks():
     for joint in ("sum", "product"):
         with pytest.raises(ConfigurationError, match="`answers` has them"):
             LocalGlobalClassifier(space, n_classes=2, length=1, joint=joint).local(torch.tensor([[1]]))
-    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum, product or auto"):
+    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum or product"):
         EmbeddingConfig.of("adelic", tied=True)
     with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):
         EmbeddingConfig.of("adelic", places="agree", features="digits")

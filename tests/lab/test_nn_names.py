@@ -118,7 +118,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
     described = options(adelic_lab.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
-    assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
+    assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.JOINTS)
     assert described_embedding.JOINTS == JOINTS
     assert described_embedding.OF_TWO_CLASSES == OF_TWO_CLASSES
     assert described["coordinates"].choices == COORDINATES

@@ -15,7 +15,6 @@ FORMS = {
     "base-digits": {"embedding": "base-digits"},
     "abacus": {"embedding": "abacus"},
     "late": {"features": "characters", "places": "late"},
-    "auto": {"features": "one-hot-digits", "places": "auto", "primes": (2, 3), "precision": 6},
     "learned": {"embedding": "learned"},
 }
 
@@ -50,7 +49,7 @@ def test_rows_of_the_table_have_the_predictions_of_the_result(trained, form):
     assert all(0.5 <= p <= 1 for p in found.probabilities)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("late", "auto", "learned")])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("late", "learned")])
 def test_a_new_number_changes_nothing_for_others(trained, form):
     folder, _, d = trained(form)
     frame = frame_of(d, "test")

@@ -278,15 +278,9 @@ def _questions(result: Result) -> str:
     if result.rule is not None:
         trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
     return (
-        f"{result.task} by {_model(result)} from {result.rows['train']:,} examples: {'; '.join(words)}; {trivial}, "
+        f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; {trivial}, "
         f"{result.seconds:.0f} s"
     )
-
-
-def _model(result: Result) -> str:
-    """Return the name of an embedding, with the joint of the places where validation has chosen it."""
-    is_chosen = result.configuration["embedding"].get("places") == "auto"
-    return f"{result.embedding} (joint {result.places})" if is_chosen else result.embedding
 
 
 def _summary(result: Result) -> str:
@@ -310,5 +304,5 @@ def _summary(result: Result) -> str:
     figures.append(f"loss {test['loss']:.4f}, {result.seconds:.0f} s")
     if result.configuration["recipe"].get("max_rows"):
         figures.append(f"trained on {result.rows['train']:,} rows")
-    text = f"{row_of({'task': result.task, 'n': result.n})} {_model(result)}: {', '.join(figures)}"
+    text = f"{row_of({'task': result.task, 'n': result.n})} {result.embedding}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result.predicts_one_class else "")

@@ -19,8 +19,6 @@ JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 OF_TWO_CLASSES = ("agree", "signs")
 """Those of them that tell two classes apart, and no more."""
-LOCAL_GLOBAL = (*JOINTS, "auto")
-"""Where the places of such a model meet, as an option: at one of the joints, or at the one that validation chooses."""
 _AOE = ("adelic",)
 
 
@@ -100,9 +98,8 @@ class EmbeddingConfig:
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
         "(only in the sum of their logits) or late (in one layer after the last); or in a "
         "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
-        "vectors), product (of complex numbers) or auto (the one of these with the best validation after a tenth of "
-        "the epochs).",
-        choices=("apart", "late", *LOCAL_GLOBAL),
+        "vectors) or product (of complex numbers).",
+        choices=("apart", "late", *JOINTS),
         of=_AOE,
         in_names="{}",
     )
@@ -118,7 +115,7 @@ class EmbeddingConfig:
     tied: bool | None = option(
         None,
         default=False,
-        help="With --places agree, signs, sum, product or auto: whether all odd primes share one network behind its "
+        help="With --places agree, signs, sum or product: whether all odd primes share one network behind its "
         "first layer.",
         of=_AOE,
         unwritten=False,
@@ -223,17 +220,17 @@ class EmbeddingConfig:
 
     def _default(self, described: Option) -> Any:
         if described.name == "features" and self.places is not None:
-            return "valuation-unit" if self.places in LOCAL_GLOBAL else "characters"
+            return "valuation-unit" if self.places in JOINTS else "characters"
         return described.default
 
     def _check_places(self) -> None:
         """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
-        if self.tied and self.places not in LOCAL_GLOBAL:
-            owners = f"{', '.join(LOCAL_GLOBAL[:-1])} or {LOCAL_GLOBAL[-1]}"
+        if self.tied and self.places not in JOINTS:
+            owners = f"{', '.join(JOINTS[:-1])} or {JOINTS[-1]}"
             raise ConfigurationError(f"--tied belongs to --places {owners}, not to {self.places or 'flat'}")
         if self.places is None:
             return
-        known = HOT_KINDS if self.places in LOCAL_GLOBAL else PLACE_FEATURES
+        known = HOT_KINDS if self.places in JOINTS else PLACE_FEATURES
         if self.features not in known:
             raise ConfigurationError(
                 f"features={self.features!r} belong to places='flat'; with {self.places!r} use {', '.join(known)}"

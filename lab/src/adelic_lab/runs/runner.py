@@ -4,7 +4,6 @@ import shlex
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,9 +155,7 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
     """
     if not experiment.is_network:
         raise ConfigurationError(f"{experiment.model.name} is not a network; networks have an --embedding")
-    result = finished_result(experiment, folder)
-    if experiment.embedding.places == "auto":  # validation has chosen
-        experiment = replace(experiment, model=replace(experiment.embedding, places=result.places))
+    finished_result(experiment, folder)
     with torch.random.fork_rng():
         return read_network(experiment, development(experiment), folder)
 

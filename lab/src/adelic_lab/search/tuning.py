@@ -34,9 +34,7 @@ from adelic_lab.runs.folder import choose_device, device_name
 from adelic_lab.runs.runner import development
 from adelic_lab.search.dimensions import Search, apply
 from adelic_lab.train.fitting import begin
-from adelic_lab.train.joints import with_best_joint
 from adelic_lab.train.memory import check_memory
-from adelic_lab.train.world import ALONE
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -276,7 +274,6 @@ def train_trial(
     """
     with torch.random.fork_rng():
         try:
-            config, _ = with_best_joint(config, data.objective, lambda one: begin(one, data, device), ALONE)
             trainer = begin(config, data, device)
             counters = trainer.progress
             while counters.epoch < config.network_recipe.epochs:

@@ -25,7 +25,7 @@ from adelic.nn.registry import BODIES
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
-from adelic_lab.config.embedding import LOCAL_GLOBAL
+from adelic_lab.config.embedding import JOINTS
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.metrics import history
 from adelic_lab.runs.development import Questions
@@ -37,7 +37,6 @@ from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
 from adelic_lab.train.flops import forward_flops
 from adelic_lab.train.generators import set_generator_states
-from adelic_lab.train.joints import with_best_joint
 from adelic_lab.train.loop import Split, Trainer
 from adelic_lab.train.memory import check_features, check_memory
 from adelic_lab.train.sampler import stream_seed
@@ -63,19 +62,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: RunContext
     """
     check_memory(experiment, around.device)
     world, folder = around.world, around.folder
-    if experiment.embedding.places == "auto":
-        world.lead(around.begin)  # before a joint is tried, which takes a while
     with world.copy_of(folder, FILES) as source:
-        experiment, seconds = with_best_joint(
-            experiment,
-            data.objective,
-            lambda one: begin(one, data, around.device, world),
-            world,
-            folder=folder,
-            source=source,
-            progress=around.progress,
-            stop=around.stop,
-        )
         trainer = begin(experiment, data, around.device, world)
         lines = _resume(trainer, source)
     world.lead(around.begin)
@@ -99,7 +86,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: RunContext
         flops=forward_flops(model, data.length)
         if not isinstance(model, LocalGlobalClassifier) and data.vocabulary is not None
         else None,
-        seconds=seconds + trainer.progress.seconds,
+        seconds=trainer.progress.seconds,
         device=device_name(around.device),
         versions=versions("torch", "numpy"),
         validation={"accuracy": accuracy, "loss": -negative_loss, "epoch": trainer.progress.best_epoch},
@@ -148,7 +135,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         embedding, recipe, recipe.batch_size * data.length if data.vocabulary is None else len(data.vocabulary)
     )
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
-    if embedding.places in LOCAL_GLOBAL:
+    if embedding.places in JOINTS:
         if not isinstance(objective, OneClass):
             raise ConfigurationError(
                 f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "

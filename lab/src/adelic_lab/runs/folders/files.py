@@ -1,8 +1,7 @@
 """The files of a run folder: config.toml, metrics.jsonl, checkpoint.safetensors, result.json, DONE.
 
-A run with `--places auto` has joint.json, too. DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the
-checkpoint and joint.json have their own, and the checkpoint has that of the metrics. Older folders lack these
-checksums, and are read unchecked.
+DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the checkpoint has its own, and that of the metrics.
+Older folders lack these checksums, and are read unchecked.
 """
 
 import json
@@ -15,11 +14,9 @@ from adelic.storage.records import sha256
 from adelic_lab.results.result import Result, check_sum, read_done
 from adelic_lab.runs.folders.progress import Counters
 
-JOINT = "joint.json"
-"""How each joint of a local–global network did, of a run whose joint validation has chosen."""
 CHECKPOINT = "checkpoint.safetensors"
 """From what an unfinished run goes on, and what a finished network predicts with."""
-FILES = ("config.toml", JOINT, "metrics.jsonl", CHECKPOINT, "result.json", "DONE")
+FILES = ("config.toml", "metrics.jsonl", CHECKPOINT, "result.json", "DONE")
 """The files of a run folder, in the order in which they appear."""
 LOG_FOLDER = "tensorboard"
 """Name of the subfolder of a run folder that has TensorBoard's logs."""
