@@ -49,7 +49,7 @@ from adelic.nn.bodies.encoder import Affine, project
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
-from adelic_lab.runs.folder import device_name
+from adelic_lab.runs.fitted import device_name
 from adelic_lab.runs.objectives import OneClass, make_objective
 from adelic_lab.train.compiling import SWITCH as COMPILE
 from adelic_lab.train.compiling import is_wanted

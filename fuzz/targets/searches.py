@@ -10,7 +10,7 @@ from typing import Any
 
 import adelic_lab
 from adelic.errors import StorageError
-from adelic_lab.runs.folders.searches import search_summary
+from adelic_lab.runs.listing import search_summary
 from adelic_lab.search.dimensions import Search
 from targets.case import Case, check_error
 

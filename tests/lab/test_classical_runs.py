@@ -27,7 +27,7 @@ from adelic_lab.models.classical import fitting as classical_runs
 from adelic_lab.models.classical.fitting import search_path
 from adelic_lab.models.classical.models import EPOCHS
 from adelic_lab.results.metrics import majority_rate
-from adelic_lab.runs.folders.files import read_result
+from adelic_lab.runs.folder import read_result
 from adelic_lab.runs.matrix import progress_of
 from adelic_lab.runs.signals import Stopped
 

@@ -17,7 +17,7 @@ from adelic.numbers import AdeleSpace
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe, run, trained_network
 from adelic_lab.config.embedding import JOINTS
 from adelic_lab.config.models import SolverConfig, Steps
-from adelic_lab.runs.development import Questions
+from adelic_lab.runs.development import TrainValidation
 from adelic_lab.runs.runner import development
 from adelic_lab.train.fitting import build_model
 from adelic_lab.train.loop import _tokens
@@ -222,7 +222,7 @@ def test_validation_test_and_training_have_no_question_in_common():
     task = config.data.drawn
     X, y = config.data.questions(0)
     asked, _ = next(config.data.tests(0, X))
-    data = Questions.of(config.data, 0, (X, y), asked)
+    data = TrainValidation.of_questions(config.data, 0, (X, y), asked)
     parts = [{tuple(key) for key in task.keys(part).tolist()} for part in (X, data.X_validation, asked)]
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]

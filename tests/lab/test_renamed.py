@@ -12,7 +12,7 @@ from adelic_lab import EmbeddingConfig, Experiment, TrainConfig, load_recipe, re
 from adelic_lab.config.experiment import check_same
 from adelic_lab.config.renamed import FIRST_NAMES, first_names, todays_names, with_todays_names
 from adelic_lab.report.files import write_result
-from adelic_lab.runs.folders.listing import list_runs
+from adelic_lab.runs.listing import list_runs
 from adelic_lab.search.dimensions import Search
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes" / "compact").glob("*.toml"))

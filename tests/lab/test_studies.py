@@ -15,7 +15,7 @@ import sqlalchemy
 
 from adelic.errors import ConfigurationError, Interrupted, LeakError, StorageError
 from adelic.storage.options import Option
-from adelic_lab.search import studies, tuning
+from adelic_lab.search import studies
 
 DIMENSIONS = {"rate": Option(name="rate", bounds=(1e-3, 1.0)), "norm": Option(name="norm", tried=("a", "b"))}
 PASSWORD = "a-secret"
@@ -161,7 +161,7 @@ def test_an_interrupted_trial_is_repeated_with_its_values(study, interruption):
     trials = study(trials=3)
     assert [t.state.name for t in trials] == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
     assert trials[2].params == trials[1].params
-    assert trials[2].user_attrs["repeats"] == 1
+    assert trials[2].system_attrs["failed_trial"] == 1
 
 
 def test_a_trial_that_always_ends_its_process_is_given_up(study):
@@ -315,6 +315,7 @@ def edit(path, *statements):
         ("UPDATE trials SET number = 5 WHERE trial_id = 2", "has lost trials"),
         ("UPDATE studies SET study_name = 'other'", "trial 0 does not have the SHA-256"),
         ("UPDATE study_directions SET direction = 'MINIMIZE'", "has another direction"),
+        ("DELETE FROM trial_user_attributes WHERE key = 'sha256'", "trial 0 does not have the SHA-256"),
         ("DELETE FROM trials WHERE trial_id = 2", "refers to what is not there"),
         ("UPDATE alembic_version SET version_num = 'v9'", "no longer compatible"),
         ("UPDATE trial_values SET value = 0.5, value_type = 'FINITF'", "FINITF"),
@@ -330,26 +331,24 @@ def test_what_was_changed_in_a_study_is_named(study, made, tmp_path, statement, 
     assert "\n" not in str(caught.value)
 
 
-NO_CHECKSUMS = "DELETE FROM trial_user_attributes WHERE key = 'sha256'"
-
-
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
         ("UPDATE trial_params SET param_name = 'drop' WHERE param_name = 'norm'", "'drop', which is not searched"),
         ("UPDATE trial_params SET param_value = 2.0 WHERE param_name = 'rate'", "rate=2.0, which is not searched"),
-        ("DELETE FROM trial_params WHERE param_name = 'norm'", "trial 0 has no norm"),
-        ("UPDATE trial_values SET value = 1e308", "accuracy is 1e+308 instead of a rate from 0 to 1"),
-        ("DELETE FROM trial_user_attributes", "it has no figures.seconds"),
-        ('UPDATE trial_user_attributes SET value_json = \'{"seconds": 1, "loss": 1e308}\'', "loss is 1e+308 instead"),
-        ("UPDATE trial_user_attributes SET value_json = '[]'", "figures is not a table"),
     ],
 )
-def test_what_no_search_makes_is_named_without_a_checksum(study, made, tmp_path, statement, words):
-    path = shutil.copyfile(made, tmp_path / "study.db")
-    edit(path, NO_CHECKSUMS, statement)
+def test_values_that_are_to_be_repeated_are_searched_ones(study, tmp_path, statement, words):
+    """A trial that has not ended has no digest; its repetition would take whatever stands there."""
+
+    def interrupted(values, report, between):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study(interrupted, trials=1)
+    edit(tmp_path / "study.db", statement)
     with pytest.raises(StorageError, match=rf"study\.db: .*{re.escape(words)}"):
-        study(rate_of, trials=3, check=tuning._result)
+        study(trials=1)
 
 
 def test_a_damaged_page_of_a_study_is_named(study, made, tmp_path):
@@ -359,14 +358,6 @@ def test_a_damaged_page_of_a_study_is_named(study, made, tmp_path):
     (tmp_path / "study.db").write_bytes(content)
     with pytest.raises(StorageError, match=r"study\.db: .*may be damaged, or changed by hand: put a copy back"):
         study(rate_of, trials=2)
-
-
-def test_trials_of_older_versions_are_used_with_a_warning(study, made, tmp_path):
-    """They have no checksum, so that nobody knows; a search of weeks is not thrown away for that."""
-    edit(shutil.copyfile(made, tmp_path / "study.db"), NO_CHECKSUMS)
-    with pytest.warns(UserWarning, match="trials without a checksum, as older versions made them.*: 0, 1$"):
-        trials = study(rate_of, trials=3)
-    assert content(trials)[:2] == content(study(rate_of, trials=2, storage=made))
 
 
 def test_optunas_settings_are_left_alone(study, capsys):

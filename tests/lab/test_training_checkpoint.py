@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from adelic import nn
 from adelic.errors import RunFolderError
-from adelic_lab.runs.folders.progress import Counters, read_progress
+from adelic_lab.runs.folder import Counters, read_progress
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
 
 

@@ -22,7 +22,7 @@ import torch
 
 from adelic.data.sources import TaskData
 from adelic_lab import EmbeddingConfig, TrainConfig, Experiment, run
-from adelic_lab.runs.folders.progress import read_progress
+from adelic_lab.runs.folder import read_progress
 
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork

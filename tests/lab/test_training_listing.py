@@ -9,7 +9,7 @@ import pytest
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, StorageError, UnknownNameError
 from adelic_lab import find_run, list_runs, read_result, run
 from adelic_lab.runs.folder import describe
-from adelic_lab.runs.folders.listing import summary
+from adelic_lab.runs.listing import summary
 
 
 @pytest.fixture(scope="module")

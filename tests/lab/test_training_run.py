@@ -16,7 +16,7 @@ from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunB
 from adelic.storage.files import sole_user
 from adelic_lab import read_result, run
 from adelic_lab.report.results import right_rows
-from adelic_lab.runs.folders import listing
+from adelic_lab.runs import listing
 from adelic_lab.train import fitting as network
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}

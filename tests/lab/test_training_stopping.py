@@ -17,7 +17,7 @@ import adelic_lab
 from adelic.errors import DivergenceError, Interrupted, RunFolderError, StorageError
 from adelic_lab import run
 from adelic_lab.runs import signals
-from adelic_lab.runs.folders.progress import read_progress
+from adelic_lab.runs.folder import read_progress
 from adelic_lab.runs.signals import deferred_signals
 from adelic_lab.train import fitting as network
 from adelic_lab.train.checkpoint import save_checkpoint

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from adelic_lab.report.rows import Row, published_rows
     from adelic_lab.results.result import Result
     from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
-    from adelic_lab.runs.folders.files import read_result
-    from adelic_lab.runs.folders.listing import RunSummary, find_any, find_run, list_runs
-    from adelic_lab.runs.folders.searches import SearchSummary, list_searches
+    from adelic_lab.runs.folder import read_result
+    from adelic_lab.runs.listing import RunSummary, SearchSummary, find_any, find_run, list_runs, list_searches
     from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, progress_of, run_matrix
     from adelic_lab.runs.predicting import Predictions, predict
     from adelic_lab.runs.runner import run, trained_network
@@ -81,15 +80,13 @@ _MODULES = {
         "RayEngine",
         "WorkersEngine",
     ),
-    "runs.folders.files": ("read_result",),
-    "runs.folders.listing": (
+    "runs.folder": ("read_result",),
+    "runs.listing": (
         "RunSummary",
+        "SearchSummary",
         "find_any",
         "find_run",
         "list_runs",
-    ),
-    "runs.folders.searches": (
-        "SearchSummary",
         "list_searches",
     ),
     "runs.matrix": (

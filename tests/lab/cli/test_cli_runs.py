@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 import numpy as np
-import optuna
 import pytest
 from PIL import Image
 
 from adelic.cli import options
 from adelic.data.sources import TaskData
+from adelic.storage.options import Option
 from adelic_lab import Classical, EmbeddingConfig, Experiment, RandomSearch, load_recipe, run
+from adelic_lab.search.studies import run_study
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -183,10 +184,9 @@ def search(runs):
 def study(runs):
     """Return the file of a study of `adelic tune` with one trial, of long ago."""
     path = runs / "tune" / "mine-study.db"
-    path.parent.mkdir()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    study = optuna.create_study(storage=f"sqlite:///{path}", study_name="mine-study", direction="maximize")
-    study.add_trial(optuna.trial.create_trial(value=0.875))
+    plan = {"trials": 1, "epochs": 1, "seed": 0, "pruning": None, "progress": lambda *_: None}
+    norm = {"norm": Option(name="norm", tried=("post", "pre"))}
+    run_study("mine-study", lambda *_: 0.875, norm, storage=path, **plan)
     os.utime(path, (0, 0))
     return path
 

@@ -8,7 +8,7 @@ from adelic.data import DrawnData, drawn_task
 from adelic.errors import RunFolderError
 from adelic_lab import Experiment, SolverConfig, Steps, run
 from adelic_lab.models.solvers import build_solver, saving
-from adelic_lab.runs.folders.progress import read_progress
+from adelic_lab.runs.folder import read_progress
 from adelic_lab.runs.signals import Stopped
 
 KINDS = {

@@ -6,8 +6,8 @@ from pathlib import Path
 from adelic.cli import outputs
 from adelic.errors import ConfigurationError
 from adelic.storage.files import check_writable_folder
-from adelic_lab.runs.folders.files import FILES
-from adelic_lab.runs.folders.listing import is_run_folder
+from adelic_lab.runs.folder import FILES
+from adelic_lab.runs.listing import is_run_folder
 
 
 def check_output(path: Path, ending: str, *, option: str = "--output", inputs: Iterable[Path] = ()) -> None:

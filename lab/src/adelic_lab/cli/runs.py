@@ -14,8 +14,7 @@ from adelic.errors import ConfigurationError
 from adelic_lab.config.experiment import flatten
 
 if TYPE_CHECKING:
-    from adelic_lab.runs.folders.listing import RunSummary
-    from adelic_lab.runs.folders.searches import SearchSummary
+    from adelic_lab.runs.listing import RunSummary, SearchSummary
 
 plot_option = click.option("--plot", type=PATH, help="Draw the learning curves into this file: .png, .svg or .pdf.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -149,8 +148,6 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
 
 def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -> None:
     """Say what a search is, how far it has come, and what goes on with it."""
-    from adelic_lab.runs.folders.searches import runs_of
-
     if plot:
         raise ConfigurationError(
             f"{search.label} is a search, and has no learning curves to plot; `adelic tune --plot` draws its trials"
@@ -168,8 +165,8 @@ def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -
         say(f"problem: {plain(search.problem)}")
     if search.is_study:
         say("the same `adelic tune` command goes on with it, and writes its best recipe")
-    elif labels := runs_of(search):
-        say(f"it chooses the options of {', '.join(map(plain, labels))}; `adelic runs show` shows each")
+    elif search.runs:
+        say(f"it chooses the options of {', '.join(map(plain, search.runs))}; `adelic runs show` shows each")
 
 
 def _state(run: "RunSummary") -> str:

@@ -109,7 +109,7 @@ def tune(
     """
     keep_freed_memory()
     import adelic_lab
-    from adelic_lab.runs.folders.searches import STUDIES
+    from adelic_lab.runs.listing import STUDIES
     from adelic_lab.search import tuning
 
     with progress_bar(f"tune {Path(task).name}", transient=True) as progress:

@@ -10,7 +10,7 @@ from adelic.storage.files import atomic_write, read_bytes, storage_errors, takin
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.report.results import model_key, run_key
 from adelic_lab.results.result import Result
-from adelic_lab.runs.folders.listing import list_runs
+from adelic_lab.runs.listing import list_runs
 
 _END = "<!-- end of table -->"
 

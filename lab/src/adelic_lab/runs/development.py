@@ -1,29 +1,46 @@
 """Development data, which a search or a fit may see: without the test split; and random parts of large data."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from adelic.data import Dataset, Holdout, Symmetry
 from adelic.data.dataset import positions
 from adelic.data.protocol import View
-from adelic.data.sources import DrawnData
-from adelic.data.symmetries import Integers
-from adelic.errors import ConfigurationError
+from adelic.data.sources import DrawnData, TableData
+from adelic.errors import ConfigurationError, PrecisionError, RangeError
+from adelic.numbers.primes import valuation
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import Classical
 from adelic_lab.runs.objectives import Objective, OneClass, make_objective
 from adelic_lab.train.sampler import stream_seed
+
+_FLOAT64 = int(sys.float_info.max)
+_FLOAT32 = int(np.finfo(np.float32).max)
+_RAW = ("digits", "standardized")
+"""The forms of AOE whose real value is a float32 as it is; others take its logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainValidation:
-    """The splits that a search may see. It has no test split, so that no search can look at it.
+    """The splits that a search, or a training, may see. It has no test split, so that no search can look at it.
 
-    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
-    knows how many classes a target has, or how great a number may be; see `make_objective`. A `view` is how rows are
-    written for a network, whose numbers are those of `vocabulary`.
+    Attributes:
+        X_train, y_train: rows and labels; of a drawn task questions, int64 (rows, arity), and classes.
+        X_validation, y_validation: rows, or questions, to follow a training by.
+        objective: what is predicted; it knows how many classes a target has, or how great a number may be.
+        vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
+        holdout: the rows of validation and test, without labels, so that none of them is trained on.
+        symmetries: the maps of rows to equivalent rows.
+        sha256: of the data's file; None of a drawn task, whose questions follow from the rest.
+        is_coded: whether tokens are positions in `vocabulary`.
+        view: how rows are written for a network; None for the task's own way.
+        every_class: more questions, with every class equally often, to count the classes that are learned; None where
+            the task has no such split.
     """
 
     X_train: np.ndarray
@@ -31,12 +48,13 @@ class TrainValidation:
     X_validation: np.ndarray
     y_validation: np.ndarray
     objective: Objective
-    vocabulary: tuple[int | Fraction, ...]
-    sha256: str
-    symmetries: Mapping[str, Symmetry]
+    vocabulary: tuple[int | Fraction, ...] | None
     holdout: Holdout
+    symmetries: Mapping[str, Symmetry]
+    sha256: str | None = None
     is_coded: bool = False
     view: View | None = None
+    every_class: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(cls, data: Dataset, *, max_rows: int | None = None, view: View | None = None) -> "TrainValidation":
@@ -61,87 +79,23 @@ class TrainValidation:
             y_validation=data.y_validation,
             objective=make_objective(data),
             vocabulary=data.vocabulary if view is None else view.vocabulary(about["n"]),
-            sha256=about["sha256"],
-            symmetries=data.symmetries,
             holdout=data.holdout,
+            symmetries=data.symmetries,
+            sha256=about["sha256"],
             is_coded=data.is_coded,
             view=view,
         )
         return training_subset(development, max_rows, about["seed"])
 
-    def ids(self, X: np.ndarray) -> np.ndarray:
-        """Return the position in `vocabulary` of each token of rows, in the view if there is one."""
-        return positions(X if self.view is None else self.view.rows(X), self.vocabulary, is_coded=self.is_coded)
-
-    @property
-    def length(self) -> int:
-        """Return how many numbers a network is given of a row."""
-        return int(self.ids(self.X_train[:1]).shape[1])
-
-    def fold(self, held: np.ndarray) -> "TrainValidation":
-        """Return the data with other validation rows: those of its training and validation rows that `held` marks.
-
-        Args:
-            held: bool, one entry a row of `rows`.
-
-        >>> from adelic import acd
-        >>> data = TrainValidation.of(acd.load("schubert", n=3))
-        >>> held = np.arange(len(data.rows[1])) % 2 == 0
-        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
-        (34, 34)
-        """
-        X, y = self.rows
-        return replace(
-            self,
-            X_train=X[~held],
-            y_train=y[~held],
-            X_validation=X[held],
-            y_validation=y[held],
-            holdout=Holdout(X[held], self.holdout.test),
-        )
-
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the training rows and, behind them, the validation rows: X and y."""
-        return (
-            np.concatenate([self.X_train, self.X_validation]),
-            np.concatenate([self.y_train, self.y_validation]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Questions:
-    """The questions of a drawn task that a network may see, and those that it must not be trained on.
-
-    Attributes:
-        X_train, y_train: operands, int64 (rows, arity), and classes.
-        X_validation, y_validation: questions to follow a training by.
-        every_class: more of these, with every class equally often, to count the classes that are learned; None where
-            the task has no such split.
-        objective: the classes.
-        vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
-        holdout: the questions of validation and test.
-    """
-
-    X_train: np.ndarray
-    y_train: np.ndarray
-    X_validation: np.ndarray
-    y_validation: np.ndarray
-    objective: Objective
-    vocabulary: tuple[int | Fraction, ...] | None
-    holdout: Holdout
-    symmetries: Mapping[str, Symmetry]
-    every_class: tuple[np.ndarray, np.ndarray] | None = None
-
     @classmethod
-    def of(
+    def of_questions(
         cls,
         source: DrawnData,
         seed: int,
         trained_on: tuple[np.ndarray, np.ndarray],
         asked: np.ndarray,
         vocabulary: tuple[int | Fraction, ...] | None = None,
-    ) -> "Questions":
+    ) -> "TrainValidation":
         """Return the questions of a source: those to train on, and more from the same distribution for validation.
 
         Args:
@@ -175,31 +129,44 @@ class Questions:
         )
 
     def ids(self, X: np.ndarray) -> np.ndarray:
-        """Return the position in `vocabulary` of each number of rows; without one, the numbers."""
-        return X if self.vocabulary is None else positions(X, self.vocabulary, is_coded=False)
+        """Return the position in `vocabulary` of each token of rows, in the view if there is one."""
+        if self.vocabulary is None:
+            return X
+        return positions(X if self.view is None else self.view.rows(X), self.vocabulary, is_coded=self.is_coded)
+
+    @property
+    def numbers(self) -> tuple[int | Fraction, ...]:
+        """Return the vocabulary; () where numbers are open-ended."""
+        return self.vocabulary or ()
 
     @property
     def length(self) -> int:
-        """Return how many numbers a network is given of a question."""
-        return int(self.X_train.shape[1])
-
-
-class Divided(Protocol):
-    """A dataclass of data, with or without a test split."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+        """Return how many numbers a network is given of a row."""
+        return int(self.ids(self.X_train[:1]).shape[1])
 
     @property
-    def X_train(self) -> Integers: ...  # noqa: D102, N802
-    @property
-    def y_train(self) -> Integers: ...  # noqa: D102
-    @property
-    def X_validation(self) -> Integers: ...  # noqa: D102, N802
-    @property
-    def y_validation(self) -> Integers: ...  # noqa: D102
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the training rows and, behind them, the validation rows: X and y."""
+        return np.concatenate([self.X_train, self.X_validation]), np.concatenate([self.y_train, self.y_validation])
+
+    def fold(self, held: np.ndarray) -> "TrainValidation":
+        """Return the data with other validation rows: those of its training and validation rows that `held` marks.
+
+        Args:
+            held: bool, one entry a row of `rows`.
+
+        >>> from adelic import acd
+        >>> data = TrainValidation.of(acd.load("schubert", n=3))
+        >>> held = np.arange(len(data.rows[1])) % 2 == 0
+        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
+        (34, 34)
+        """
+        X, y = self.rows
+        parts = {"X_train": X[~held], "y_train": y[~held], "X_validation": X[held], "y_validation": y[held]}
+        return replace(self, **parts, holdout=Holdout(X[held], self.holdout.test))
 
 
-D = TypeVar("D", bound=Divided)
+D = TypeVar("D", Dataset, TrainValidation)
 
 
 def training_subset(data: D, max_rows: int | None, seed: int) -> D:
@@ -233,3 +200,64 @@ def training_subset(data: D, max_rows: int | None, seed: int) -> D:
         X_validation=data.X_validation[validation],
         y_validation=data.y_validation[validation],
     )
+
+
+def check_numbers(
+    experiment: Experiment, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str] | None = None
+) -> None:
+    r"""Raise where the model of an experiment on a table reads numbers as floats that do not hold one of them.
+
+    Args:
+        experiment: the run; on other data than a table nothing is checked.
+        numbers: those that are to be read.
+        place: of numbers of another table, the words for where one stands.
+
+    Raises:
+        RangeError: a number is too large.
+        PrecisionError: a number of another table has more digits after the point, at a prime, than the run has.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from adelic_lab.config.models import RandomSearch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.csv"
+    ...     _ = path.write_text("a,y\n1e400,p", encoding="utf-8")
+    ...     data = TableData(str(path), target="y")
+    ...     trees = Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch())
+    ...     check_numbers(trees, [10**400])
+    Traceback (most recent call last):
+    adelic.errors.RangeError: column 'a' has 1000000…000 (401 digits) in row 1 (line 2), beyond the largest float
+    (1.8e+308) that trees reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic
+    """
+    if not isinstance(experiment.data, TableData):
+        return
+    where = place or experiment.data.place_of
+    largest = _largest_float(experiment)
+    for q in numbers:
+        # Of integers: a fraction for each of 10^6 numbers takes seconds.
+        if largest is not None and abs(q.numerator) > largest * q.denominator:
+            raise RangeError(
+                f"{where(Fraction(q))}, beyond the largest float ({float(largest):.2g}) that "
+                f"{experiment.model.name} reads; scale the numbers, or train a network with --embedding adelic "
+                "--coordinates p-adic"
+            )
+    if place is None or not experiment.is_network:
+        return
+    embedding = experiment.embedding
+    for q in numbers:
+        needed = max((valuation(q.denominator, p) for p in embedding.primes or ()), default=0)
+        if needed > (embedding.fractional_digits or 0):
+            raise PrecisionError(
+                f"{place(Fraction(q))}, which needs {needed} digit{'s' * (needed != 1)} after the point, and the run "
+                f"has {embedding.fractional_digits}; train another one with --fractional-digits {needed}"
+            )
+
+
+def _largest_float(experiment: Experiment) -> int | None:
+    """Return the largest number that a model can read as a float; None where it reads none as a float."""
+    if isinstance(experiment.model, Classical):
+        return None if experiment.model.name == "lookup" else _FLOAT64
+    embedding = experiment.embedding
+    if embedding.name == "adelic" and embedding.coordinates != "p-adic":
+        return _FLOAT32 if embedding.places is None and embedding.features in _RAW else _FLOAT64
+    return _FLOAT64 if embedding.name in ("xval", "periodic") else None

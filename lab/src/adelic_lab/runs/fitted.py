@@ -1,5 +1,6 @@
 """The surroundings in which a model is fitted, and the fitted model: the same for all kinds of models."""
 
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 
 from adelic.data.protocol import Progress
+from adelic.errors import ConfigurationError
 from adelic_lab.train.world import ALONE, World
 
 
@@ -67,3 +69,27 @@ class Fitted:
     history: dict[str, list[float]]
     metrics: bytes | None = None
     further: dict[str, Any] = field(default_factory=dict)
+
+
+def choose_device(name: str) -> torch.device:
+    """Return a torch device; "auto" is the GPU where there is one.
+
+    If it cannot be used here, it is a ConfigurationError.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        # A name can be that of a device which is not here: only its use tells, without CUDA by an AssertionError.
+        torch.ones(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
+        reason = str(error).splitlines()[0].partition(". ")[0]  # PyTorch goes on with all that it can do elsewhere
+        raise ConfigurationError(f"device {name!r} cannot be used here ({reason}); use --device auto or cpu") from None
+    return device
+
+
+def device_name(device: torch.device) -> str:
+    """Return what a device is, in words."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type}, {torch.get_num_threads()} threads, {platform.machine()}"

@@ -1,48 +1,69 @@
-"""A run's folder: made, held, checked, finished; `adelic_lab.runs.folders.files` has its files."""
+"""The folder of a run: made, held, read, finished.
+
+Its files are config.toml, metrics.jsonl, checkpoint.safetensors, result.json and DONE. DONE has the SHA-256 of the
+other texts, as `sha256sum` lists them; the checkpoint has its own, and that of the metrics.
+
+Nothing here may import torch: `adelic runs list` would wait seconds for it.
+"""
 
 import json
-import platform
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import torch
-
-from adelic.errors import ConfigurationError, RunFolderError
-from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
-from adelic.storage.records import checksums
+from adelic.errors import RunFolderError, needs_extra
+from adelic.storage.files import atomic_write, check_regular, read_bytes, sole_user, storage_errors
+from adelic.storage.records import checksums, parse_sealed, sha256
 from adelic_lab.config.experiment import Experiment, check_same, is_extension
-from adelic_lab.results.result import Result
-from adelic_lab.runs.folders.files import CHECKPOINT, EVENT_FILES, FILES, LOG_FOLDER, read_result
-from adelic_lab.train.tensorboard import TensorBoardLog, has_log, require_tensorboard
+from adelic_lab.results.result import Result, check_sum, read_done
+from adelic_lab.runs.signals import held_signals
+
+CHECKPOINT = "checkpoint.safetensors"
+"""From what an unfinished run goes on, and what a finished network predicts with."""
+FILES = ("config.toml", "metrics.jsonl", CHECKPOINT, "result.json", "DONE")
+"""The files of a run folder, in the order in which they appear."""
+LOG_FOLDER = "tensorboard"
+"""Name of the subfolder of a run folder that has TensorBoard's logs."""
+EVENT_FILES = "events.out.tfevents.*"
+TENSORS = "tensors_sha256"
+"""The key, among the counters of a checkpoint, of the SHA-256 of all tensors."""
 
 
-def prepare(
-    experiment: Experiment, folder: Path, held: ExitStack, *, restart: bool, tensorboard: bool
-) -> Result | None:
+def prepare(experiment: Experiment, folder: Path, held: ExitStack, *, restart: bool) -> Result | None:
     """Return the result of a finished run; else hold the folder, empty it if the run is to start anew, and check it.
 
     A run with fewer epochs than the experiment's, finished or not, becomes an unfinished one with as many.
     """
-    if tensorboard:
-        require_tensorboard()
-    remedy = "choose another --run-dir"
+    remedy, config = "choose another --run-dir", folder / "config.toml"
     with storage_errors(f"cannot use the run folder {folder}", remedy):
-        config = folder / "config.toml"
         extends = not restart and config.exists() and is_extension(experiment, config)
         # A finished run is only read, which several processes may do at once.
         if restart or extends or not (folder / "DONE").exists():
             held.enter_context(sole_user(folder, remedy=remedy))
         if restart:
-            _clear(folder)
+            # The last file first, so that a kill in between leaves a run that can go on.
+            for path in [*(folder / name for name in reversed(FILES)), *(folder / LOG_FOLDER).glob(EVENT_FILES)]:
+                path.unlink(missing_ok=True)
         if extends:
             _extend(folder, experiment)
-        _check(folder, experiment)
-        finished = read_result(folder)
-    if finished is not None and tensorboard and not has_log(folder):
-        content = read_bytes(folder / "metrics.jsonl") or b""
-        with TensorBoardLog(folder, map(json.loads, content.splitlines()), experiment.to_toml()):
-            pass  # it is complete
-    return finished
+        if config.exists():
+            check_same(experiment, config)
+        elif stranger := next((name for name in FILES if (folder / name).exists()), None):
+            raise RunFolderError(f"{folder} holds {stranger} but no config.toml; use another --run-dir, or --restart")
+        return read_result(folder)
+
+
+def _extend(folder: Path, experiment: Experiment) -> None:
+    """Make an unfinished run with more epochs of a run, in an order in which a kill leaves one of the two."""
+    if (folder / "DONE").exists() and not (folder / CHECKPOINT).exists():
+        raise RunFolderError(
+            f"{folder} has no checkpoint any more from which the run could go on; use another --run-dir, or --restart "
+            "to begin anew"
+        )
+    (folder / "DONE").unlink(missing_ok=True)
+    atomic_write(folder / "config.toml", experiment.to_toml())
+    (folder / "result.json").unlink(missing_ok=True)
 
 
 def describe(experiment: Experiment, folder: Path) -> None:
@@ -59,9 +80,8 @@ def finish(experiment: Experiment, folder: Path, result: Result, metrics: bytes 
     """
     describe(experiment, folder)
     check_same(experiment, folder / "config.toml")
-    texts = {"result.json": (json.dumps(result.as_dict(), indent=2) + "\n").encode()}
-    if metrics is not None:
-        texts = {"metrics.jsonl": metrics, **texts}
+    texts = {} if metrics is None else {"metrics.jsonl": metrics}
+    texts["result.json"] = (json.dumps(result.as_dict(), indent=2) + "\n").encode()
     for name, text in texts.items():
         if read_bytes(folder / name) != text:
             atomic_write(folder / name, text)
@@ -70,56 +90,143 @@ def finish(experiment: Experiment, folder: Path, result: Result, metrics: bytes 
     return result
 
 
-def _clear(folder: Path) -> None:
-    """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
-    for name in reversed(FILES):
-        (folder / name).unlink(missing_ok=True)
-    for log in (folder / LOG_FOLDER).glob(EVENT_FILES):
-        log.unlink(missing_ok=True)
+def read_result(folder: Path) -> Result | None:
+    """Return the result of a finished run, or None when the run is not finished.
 
+    Raises:
+        RunFolderError: result.json is missing or damaged, or another text that DONE lists is.
 
-def _extend(folder: Path, experiment: Experiment) -> None:
-    """Make an unfinished run with more epochs of a run, in an order in which a kill leaves one of the two."""
-    if (folder / "DONE").exists() and not (folder / CHECKPOINT).exists():
-        raise RunFolderError(
-            f"{folder} has no checkpoint any more from which the run could go on; use another --run-dir, or --restart "
-            "to begin anew"
-        )
-    (folder / "DONE").unlink(missing_ok=True)
-    atomic_write(folder / "config.toml", experiment.to_toml())
-    (folder / "result.json").unlink(missing_ok=True)
-
-
-def _check(folder: Path, experiment: Experiment) -> None:
-    """Raise `RunFolderError` if the folder holds another run."""
-    path = folder / "config.toml"
-    if path.exists():
-        check_same(experiment, path)
-        return
-    strangers = [name for name in FILES if (folder / name).exists()]
-    if strangers:
-        raise RunFolderError(f"{folder} holds {strangers[0]} but no config.toml; use another --run-dir, or --restart")
-
-
-def choose_device(name: str) -> torch.device:
-    """Return a torch device; "auto" is the GPU where there is one.
-
-    If it cannot be used here, it is a ConfigurationError.
+    >>> read_result(Path("a folder without a finished run")) is None
+    True
     """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not (folder / "DONE").exists():
+        return None
+    listed = read_done(folder)
+    contents: dict[str, bytes] = {}
+    for name in dict.fromkeys((*listed, "result.json")):
+        content = read_bytes(folder / name)
+        if content is None:
+            raise RunFolderError(
+                f"{folder / name} is missing though DONE says that it is there; --restart begins this run anew"
+            )
+        check_sum(folder / name, content, listed)
+        contents[name] = content
+    return Result.parse(contents["result.json"], str(folder / "result.json"))
+
+
+@dataclass
+class Counters:
+    """How far a run has come: after whole epochs, or after a step inside an epoch.
+
+    Attributes:
+        epoch: epochs done.
+        step: optimizer steps done.
+        seconds: training time so far, over all resumed parts.
+        processor_seconds: what the process had of the processor in that time, all threads together.
+        best_epoch: the epoch (from 1) whose weights are kept; 0 before the first.
+        best_score: (validation accuracy, −validation loss) of that epoch.
+        batch: steps done of the next epoch.
+        loss: training loss summed over the rows of these steps.
+        generators: inside an epoch, the states of the random generators; see `adelic_lab.train.generators`.
+        metrics: SHA-256 of the lines of metrics.jsonl; empty in an older checkpoint.
+        compute: number format of products, with which the run goes on wherever that is; empty in an older checkpoint,
+            whose run has the recipe's.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    best_epoch: int = 0
+    best_score: tuple[float, float] = (-1.0, 0.0)
+    batch: int = 0
+    loss: float = 0.0
+    generators: dict[str, str] = field(default_factory=dict)
+    metrics: str = ""
+    compute: str = ""
+
+
+def read_progress(path: Path) -> Counters:
+    """Return the counters of a checkpoint, without loading or checking its tensors.
+
+    A file that is truncated or damaged is a RunFolderError.
+    """
+    with needs_extra("reading a checkpoint", "torch"):
+        from safetensors import safe_open
+    # NumPy's reader does not load torch.
+    with damage(path), safe_open(path, framework="np") as file:
+        return parse_progress(file.metadata())[0]
+
+
+def parse_progress(metadata: dict[str, str] | None) -> tuple[Counters, str | None]:
+    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None in an older one.
+
+    If they are damaged, it is a ValueError or a TypeError.
+    """
+    table = parse_sealed((metadata or {})["progress"].encode())
+    digest = table.pop(TENSORS, None)
+    progress = Counters(**table)
+    for name in ("epoch", "step", "best_epoch", "batch"):
+        value = getattr(progress, name)
+        if type(value) is not int or value < 0:
+            raise ValueError(f"{name}={value!r:.40}")
+    accuracy, loss = progress.best_score  # a list in JSON
+    progress.best_score = (float(accuracy), float(loss))
+    for name in ("seconds", "processor_seconds", "loss"):
+        setattr(progress, name, float(getattr(progress, name)))
+    if not all(isinstance(text, str) for text in (progress.metrics, *progress.generators.values())):
+        raise TypeError("a generator's state, or the SHA-256 of the metrics, is not a text")
+    if progress.compute not in ("", "float32", "bfloat16"):
+        raise ValueError(f"compute={progress.compute!r:.40}")
+    return progress, digest
+
+
+@contextmanager
+def damage(path: Path) -> Iterator[None]:
+    """Turn what a damaged checkpoint can raise into a RunFolderError of one line; signals wait until it is read."""
+    from safetensors import SafetensorError
+
+    damages = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
     try:
-        device = torch.device(name)
-        # A name can be that of a device which is not here: only its use tells, without CUDA by an AssertionError.
-        torch.ones(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = str(error).splitlines()[0].partition(". ")[0]  # PyTorch goes on with all that it can do elsewhere
-        raise ConfigurationError(f"device {name!r} cannot be used here ({reason}); use --device auto or cpu") from None
-    return device
+        check_regular(path)
+        with held_signals():
+            yield
+    except damages as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RunFolderError(
+            f"{path} is truncated or damaged ({reason}); --restart begins this run anew, or delete its folder"
+        ) from None
 
 
-def device_name(device: torch.device) -> str:
-    """Return what a device is, in words."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return f"{device.type}, {torch.get_num_threads()} threads, {platform.machine()}"
+def metrics_text(lines: Sequence[str]) -> bytes:
+    """Return metrics.jsonl.
+
+    >>> len(metrics_text(["{}", "{}"]).splitlines())
+    2
+    """
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def kept_lines(folder: Path, progress: Counters) -> list[str]:
+    """Return the lines of metrics.jsonl that a checkpoint counts.
+
+    A RunFolderError says that some are lost or damaged.
+
+    >>> kept_lines(Path("a folder without metrics"), Counters())
+    []
+    """
+    path = folder / "metrics.jsonl"
+    # Lines are written before their checkpoint, so that after a kill there may be more than it counts.
+    lines = (read_bytes(path) or b"").decode(errors="replace").splitlines()[: progress.epoch]
+    try:
+        whole = [json.loads(line)["epoch"] for line in lines] == list(range(1, progress.epoch + 1))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        whole = False
+    if not whole:
+        raise RunFolderError(f"{path} has lost lines that the checkpoint counts; --restart begins this run anew")
+    if progress.metrics and progress.metrics != sha256(metrics_text(lines)):
+        raise RunFolderError(
+            f"{path} is damaged: it does not have the SHA-256 that stands in the checkpoint; --restart begins this run "
+            "anew"
+        )
+    return lines

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from math import prod
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch.nn import functional
 
+from adelic.data import Dataset
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction
 from adelic.nn.functional import encode
 from adelic.nn.heads.adelic import real_window
@@ -29,19 +30,6 @@ from adelic_lab.results.metrics import (
 
 Reduction = Literal["mean", "sum"]
 _AGREEMENT = 0.5  # of the real place and the digits, in asinh(number / unit)
-
-
-class Targets(Protocol):
-    """Data from which an objective is made: the targets of all splits, and the names of the classes if any."""
-
-    @property
-    def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
-    @property
-    def y_train(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def y_validation(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def y_test(self) -> np.ndarray: ...  # noqa: D102
 
 
 class Objective(ABC):
@@ -62,9 +50,9 @@ class Objective(ABC):
     def predictions(self, output: Any) -> torch.Tensor:
         """Return the predictions in a batch's output, (rows,) or (rows, …)."""
 
-    @abstractmethod
     def answers(self, predictions: np.ndarray) -> np.ndarray:
         """Return the answers in predictions, int64 as the labels: (rows,) or (rows, n_targets)."""
+        return predictions[:, 0].astype(np.int64)
 
     @property
     @abstractmethod
@@ -110,10 +98,6 @@ class OneClass(Objective):
         probabilities, classes = output.double().softmax(dim=-1).max(dim=-1)
         return torch.stack([classes.double(), probabilities], dim=-1)
 
-    def answers(self, predictions: np.ndarray) -> np.ndarray:
-        """Return the classes, (rows,)."""
-        return predictions[:, 0].astype(np.int64)
-
     @property
     def answer_range(self) -> tuple[int, int]:
         """Return the first and the last class."""
@@ -127,7 +111,7 @@ class OneClass(Objective):
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
         """Return the rate of the most frequent class, whether the model predicts one class, the confusion matrix."""
-        classes = predictions[:, 0].astype(np.int64)
+        classes = self.answers(predictions)
         return {
             "majority": majority_rate(train_labels, labels),
             "predicts_one_class": len(np.unique(classes)) == 1,
@@ -256,10 +240,6 @@ class OneNumber(Objective):
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
 
-    def answers(self, predictions: np.ndarray) -> np.ndarray:
-        """Return the numbers, (rows,)."""
-        return predictions[:, 0].astype(np.int64)
-
     @property
     def answer_range(self) -> tuple[int, int]:
         """Return the bounds."""
@@ -280,7 +260,7 @@ class OneNumber(Objective):
         }
 
 
-def make_objective(data: Targets) -> Objective:
+def make_objective(data: Dataset) -> Objective:
     """Return the objective of a data set.
 
     The number of classes of a target, and the bound of numbers, are facts of the task as `class_names` is. They are

@@ -29,8 +29,7 @@ from adelic_lab.models.classical.fitting import refitted
 from adelic_lab.models.classical.models import reads_any_number
 from adelic_lab.results.kinds import TEXT, check_all
 from adelic_lab.results.result import parse_configuration
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.numbers import check_numbers
+from adelic_lab.runs.development import TrainValidation, check_numbers
 from adelic_lab.runs.objectives import OneClass, make_objective
 from adelic_lab.runs.runner import command_in, finished_result, trained_network
 from adelic_lab.train.fitting import Network
@@ -179,7 +178,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any, lossy: str |
         rows,
         X_train=rows.ids(rows.X_train),
         X_validation=rows.ids(rows.X_validation),
-        vocabulary=(*rows.vocabulary, *new),
+        vocabulary=(*rows.numbers, *new),
         is_coded=True,
     )
     found = refitted(experiment, rows, chosen).probabilities(ids)

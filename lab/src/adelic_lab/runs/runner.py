@@ -1,5 +1,6 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
+import json
 import shlex
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from adelic.data.protocol import Progress
 from adelic.data.rules import best_question_rule, best_rule
 from adelic.data.sources import DrawnData, TableData
 from adelic.errors import ConfigurationError, RunFolderError
+from adelic.storage.files import read_bytes
 from adelic.storage.provenance import source_commit
 from adelic_lab.config.experiment import Experiment, check_same
 from adelic_lab.models.classical.fitting import fit_classical
@@ -24,13 +26,12 @@ from adelic_lab.results.kinds import check_text
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
 from adelic_lab.results.predictions import pack_answers
 from adelic_lab.results.result import Result
-from adelic_lab.runs.development import Questions, TrainValidation, training_subset
-from adelic_lab.runs.fitted import Fitted, RunContext
-from adelic_lab.runs.folder import choose_device, describe, finish, prepare
-from adelic_lab.runs.folders.files import CHECKPOINT, read_result
-from adelic_lab.runs.numbers import check_numbers
+from adelic_lab.runs.development import TrainValidation, check_numbers, training_subset
+from adelic_lab.runs.fitted import Fitted, RunContext, choose_device
+from adelic_lab.runs.folder import CHECKPOINT, describe, finish, prepare, read_result
 from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.fitting import Network, fit_network, read_network
+from adelic_lab.train.tensorboard import TensorBoardLog, has_log, require_tensorboard
 from adelic_lab.train.world import ALONE, World
 
 
@@ -92,7 +93,13 @@ def run(
     if experiment.is_solver and not folder.is_dir():
         build_solver(experiment.model.name)  # raises before there is a folder
     with ExitStack() as held:
-        finished = world.lead(lambda: prepare(experiment, folder, held, restart=restart, tensorboard=tensorboard))
+        if tensorboard:
+            require_tensorboard()
+        finished = world.lead(lambda: prepare(experiment, folder, held, restart=restart))
+        if finished and tensorboard and not has_log(folder):
+            lines = map(json.loads, (read_bytes(folder / "metrics.jsonl") or b"").splitlines())
+            with TensorBoardLog(folder, lines, experiment.to_toml()):
+                pass  # it is complete
         return finished or _run(
             experiment,
             RunContext(
@@ -107,7 +114,7 @@ def run(
         )
 
 
-def development(experiment: Experiment) -> TrainValidation | Questions:
+def development(experiment: Experiment) -> TrainValidation:
     """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
 
     A ConfigurationError says that there are no validation rows, or that a network does not learn such answers; a
@@ -125,7 +132,7 @@ def development(experiment: Experiment) -> TrainValidation | Questions:
     if isinstance(source, DrawnData):
         trained_on = source.questions(seed)
         asked, _ = next(source.tests(seed, trained_on[0]))
-        return Questions.of(source, seed, trained_on, asked, experiment.vocabulary)
+        return TrainValidation.of_questions(source, seed, trained_on, asked, experiment.vocabulary)
     data = source.load(seed)
     check_numbers(experiment, data.vocabulary)
     return TrainValidation.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
@@ -233,7 +240,7 @@ def _asked(experiment: Experiment, around: RunContext) -> tuple[Result, bytes | 
         n_validation = 0
     else:
         with torch.random.fork_rng():
-            questions = Questions.of(source, seed, (operands, answers), first[0], experiment.vocabulary)
+            questions = TrainValidation.of_questions(source, seed, (operands, answers), first[0], experiment.vocabulary)
             task.check_unseen(operands, questions.X_validation)
             fitted, n_validation = fit_network(experiment, questions, around), len(questions.y_validation)
     start = time.perf_counter()

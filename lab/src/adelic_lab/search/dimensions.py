@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,10 @@ from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.config.renamed import first_form, first_names
 
+Report = Callable[[int, float, dict[str, Any]], None]
+"""Takes an epoch, the best value so far, and the figures of a trial; raises where the trial is to be pruned."""
+Between = Callable[[], None]
+"""Is called between the steps of a trial; raises where a signal asked to stop."""
 DIMENSIONS: dict[str, Option] = {
     described.dashed: described
     for kind in (TrainConfig, EmbeddingConfig)

@@ -1,9 +1,11 @@
 """Studies in Optuna: trials that are kept in a storage, resumed, repeated when killed, and shared by several workers.
 
-Only this module imports Optuna; `adelic_lab.search.tuning` loads it when a search begins.
+Only this module imports Optuna; `adelic_lab.search.tuning` loads it when a search begins. A finished trial has a digest
+of all that it says among its attributes, since a data base that was damaged, or changed by hand, mostly reads well.
 """
 
 import itertools
+import json
 import math
 import time
 import warnings
@@ -19,16 +21,19 @@ import optuna
 import sqlalchemy
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 from optuna.exceptions import ExperimentalWarning, OptunaError, StorageInternalError
+from optuna.samplers import PartialFixedSampler, RandomSampler, TPESampler
+from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
+from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.storage.options import Option
-from adelic_lab.results.kinds import RATE, check_kind
+from adelic.storage.records import sha256
 from adelic_lab.runs.signals import cause, deferred_signals
-from adelic_lab.search.seals import check_pages, check_trials, seal, verify
+from adelic_lab.search.dimensions import Between, Report
 from adelic_lab.train.sampler import stream_seed
 
 HEARTBEAT = 5
@@ -40,6 +45,8 @@ POLL = 1.0
 ATTEMPTS = 3
 """How often a trial that is killed again and again is begun."""
 _WATCHED = "adelic:watched"
+_SEAL = "sha256"
+"""The attribute of a finished trial with the digest of all that it says."""
 _STARTUP_TRIALS = 5  # drawn blindly, and never pruned
 _BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
 _REMEDY = (
@@ -49,14 +56,10 @@ _REMEDY = (
 _DAMAGED = "it may be damaged, or changed by hand: put a copy back, or choose another --storage to begin anew"
 _FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 
-Report = Callable[[int, float, dict[str, Any]], None]
-Between = Callable[[], None]
-Objective = Callable[[dict[str, Any], Report, Between], float]
-
 
 def run_study(
     name: str,
-    objective: Objective,
+    objective: Callable[[dict[str, Any], Report, Between], float],
     dimensions: Mapping[str, Option],
     *,
     storage: str | Path,
@@ -65,7 +68,6 @@ def run_study(
     seed: int,
     pruning: str | None,
     progress: Callable[[list[FrozenTrial], int], None],
-    check: Callable[[FrozenTrial], object] = lambda trial: None,
 ) -> list[FrozenTrial]:
     """Continue a study until its trials are done, whoever does them; return all of them.
 
@@ -86,14 +88,10 @@ def run_study(
         seed: of the proposals.
         pruning: "median" or "hyperband"; None for none.
         progress: called with the finished trials and the epochs done in the running one.
-        check: called with each finished trial; raises ValueError where its figures cannot be.
 
     Raises:
         StorageError: the storage cannot be reached or used, or is damaged.
         Interrupted: a signal asked to stop; finished trials are saved.
-
-    Warns:
-        UserWarning: trials have no digest, as those of older versions, and are used unverified.
     """
     with deferred_signals() as request, quiet(), _storage_errors(storage), _opened(storage) as backend:
 
@@ -105,21 +103,16 @@ def run_study(
         with _damage(storage):
             for other in optuna.get_all_study_names(backend):  # a study whose name is damaged is another one
                 verify(optuna.load_study(study_name=other, storage=backend))
+            pruner = _pruner(pruning, epochs)
             study = optuna.create_study(
-                storage=backend,
-                study_name=name,
-                direction="maximize",
-                sampler=NumberedSampler(seed),
-                pruner=_pruner(pruning, epochs),
-                load_if_exists=True,
+                storage=backend, study_name=name, direction="maximize", pruner=pruner, load_if_exists=True
             )
-        known = {name: distribution(dimension) for name, dimension in dimensions.items()}
-        if 0 < math.prod(len(d.tried) for d in dimensions.values()) <= trials:  # there is no range among them
-            study.sampler = EachOnceSampler(study, dimensions, seed)
+        study.sampler = NumberedSampler(study, dimensions, seed, trials)
         while True:
             between()
             with _damage(storage):
-                check_trials(study, dimensions, known, check)
+                verify(study)
+                _check_values(study, dimensions)
             finished = _in(study, *_FINISHED)
             progress(finished, 0)
             if len(finished) >= trials:
@@ -142,21 +135,15 @@ def accuracies(path: Path) -> list[float | None]:
     """
     url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
     with quiet(), _storage_errors(path), _damage(path):
-        check_pages(sqlalchemy.make_url(url), _BUSY)
-        backend = optuna.storages.RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)
-        try:
+        check_pages(sqlalchemy.make_url(url))
+        with _closing(RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)) as backend:
             studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
             for study in studies:
                 verify(study)
-            found = [t.value for study in studies for t in _in(study, *_FINISHED)]
-            check_kind(found, RATE.or_null().listed(), "accuracy")
-            return found
-        finally:
-            backend.remove_session()
-            backend.engine.dispose()
+            return [t.value for study in studies for t in _in(study, *_FINISHED)]
 
 
-def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
+def _watch(study: Study, backend: RDBStorage) -> None:
     """Give a sign of life for each trial that was begun long ago, once, in case its worker was killed before its first.
 
     A trial without any would never be taken for killed, and everybody would wait for it for ever.
@@ -164,9 +151,10 @@ def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
     study_id = backend.get_study_id_from_name(study.study_name)
     long_ago = datetime.now() - timedelta(seconds=GRACE)  # without a time zone, as Optuna writes times
     for trial in _in(study, TrialState.RUNNING):
-        if trial.datetime_start and trial.datetime_start < long_ago and _WATCHED not in trial.system_attrs:
+        watched = trial.system_attrs.get(_WATCHED) == trial.number  # a repetition has the attributes of the first
+        if trial.datetime_start and trial.datetime_start < long_ago and not watched:
             trial_id = backend.get_trial_id_from_study_id_trial_number(study_id, trial.number)
-            backend.set_trial_system_attr(trial_id, _WATCHED, value=True)
+            backend.set_trial_system_attr(trial_id, _WATCHED, trial.number)
             backend.record_heartbeat(trial_id)
 
 
@@ -192,7 +180,7 @@ def draw(dimensions: Mapping[str, Option], seed: int) -> dict[str, Any]:
     {'norm': 'pre'}
     """
     with quiet():
-        trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed)).ask(
+        trial = optuna.create_study(sampler=RandomSampler(seed=seed)).ask(
             {name: distribution(dimension) for name, dimension in dimensions.items()}
         )
     return {name: dimension.drawn(trial.params[name]) for name, dimension in dimensions.items()}
@@ -202,86 +190,51 @@ class SurplusError(Exception):
     """Two workers have begun the last trial at once; the later one drops it."""
 
 
-class NumberedSampler(optuna.samplers.BaseSampler):
+class NumberedSampler(PartialFixedSampler):
     """Tree-structured Parzen estimators whose random numbers depend on the seed and the trial's number.
 
     A `TPESampler` begins its sequence anew in every process, so that a resumed study or a second worker would propose
     the values of the first trials once more.
-    """
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-        self._number: int | None = None
-        self._sampler: optuna.samplers.TPESampler
-
-    def _of(self, trial: FrozenTrial) -> optuna.samplers.TPESampler:
-        if trial.number != self._number:
-            self._number = trial.number
-            self._sampler = optuna.samplers.TPESampler(
-                seed=stream_seed(self.seed, "search", trial.number) % 2**32,
-                n_startup_trials=_STARTUP_TRIALS,
-                constant_liar=True,  # workers keep away from what others are trying
-            )
-        return self._sampler
-
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """Return the dimensions that are drawn together."""
-        return self._of(trial).infer_relative_search_space(study, trial)
-
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        """Return values of the dimensions that are drawn together."""
-        return self._of(trial).sample_relative(study, trial, search_space)
-
-    def sample_independent(
-        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
-    ) -> Any:
-        """Return a value of one dimension."""
-        return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
-
-
-class EachOnceSampler(NumberedSampler):
-    """Each combination of choices once, for studies whose trials are enough for all; then Parzen estimators.
-
-    The order depends on the seed, and a trial's number says where in it to begin, so that workers do not meet. Optuna's
-    `GridSampler` fails on a trial that is repeated, and does not know those of a study that had fewer trials at first.
+    Where all dimensions have choices, and there are trials enough for all combinations, each of these comes once before
+    them. Their order depends on the seed, and a trial's number says where in it to begin, so that workers do not meet.
+    Optuna's `GridSampler` fails on a trial that is repeated, and does not know those of a study that had fewer trials
+    at first.
 
     Args:
         study: whose trials count, whoever proposed them.
-        dimensions: what is searched, by name; each has choices.
-        seed: of the order.
+        dimensions: what is searched, by name.
+        seed: of the order, and of the estimators.
+        trials: how many are wanted.
     """
 
-    def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int) -> None:
-        super().__init__(seed)
-        self._study = study
-        self._space = {name: distribution(dimension) for name, dimension in dimensions.items()}
-        combinations = [
-            dict(zip(dimensions, values, strict=True))
-            for values in itertools.product(*(dimension.tried for dimension in dimensions.values()))
-        ]
-        order = np.random.default_rng(stream_seed(seed, "combinations")).permutation(len(combinations))
-        self._order = [combinations[i] for i in order]
+    def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int, trials: int) -> None:
+        self._study, self._seed = study, seed
+        self._order: list[dict[str, Any]] = []
+        choices = [dimension.tried for dimension in dimensions.values()]
+        if 0 < math.prod(map(len, choices)) <= trials:  # there is no range among them
+            combinations = [dict(zip(dimensions, values, strict=True)) for values in itertools.product(*choices)]
+            order = np.random.default_rng(stream_seed(seed, "combinations")).permutation(len(combinations))
+            self._order = [combinations[i] for i in order]
 
-    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """Return all dimensions."""
-        return dict(self._space)
-
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        """Return the first combination, from the trial's number on, that no other trial has; {} if all are taken."""
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Fix the values of a trial to a combination that no other has, if there is one left, and seed the rest."""
         # Not the trials of `study`, of which a pruner may show a part.
-        others = [t for t in self._study.get_trials(deepcopy=False) if t.number != trial.number]
-        tried = [t.system_attrs.get("fixed_params", t.params) for t in others]  # fixed: a repetition that waits
-        start = trial.number % len(self._order)
-        return next((c for c in [*self._order[start:], *self._order[:start]] if c not in tried), {})
+        others = [t.params for t in self._study.get_trials(deepcopy=False) if t.number != trial.number]
+        start = trial.number % max(len(self._order), 1)
+        fixed = next((c for c in [*self._order[start:], *self._order[:start]] if c not in others), {})
+        estimators = TPESampler(
+            seed=stream_seed(self._seed, "search", trial.number) % 2**32,
+            n_startup_trials=_STARTUP_TRIALS,
+            constant_liar=True,  # workers keep away from what others are trying
+        )
+        super().__init__(fixed, estimators)
+        super().before_trial(study, trial)
 
 
 def _run_one(
     study: Study,
-    objective: Objective,
+    objective: Callable[[dict[str, Any], Report, Between], float],
     dimensions: Mapping[str, Option],
     trials: int,
     on_epoch: Callable[[int], None],
@@ -296,7 +249,12 @@ def _run_one(
             # Before it counts as begun: nothing repeats it.
             raise SurplusError
         begun.append(trial)
-        values = {name: _suggest(trial, name, dimension) for name, dimension in dimensions.items()}
+        values = {
+            name: trial.suggest_float(name, *d.bounds, log=True)
+            if d.bounds
+            else trial.suggest_categorical(name, d.tried)
+            for name, d in dimensions.items()
+        }
         latest: dict[str, Any] = {}
         value = None
 
@@ -317,27 +275,24 @@ def _run_one(
             raise optuna.TrialPruned from None
         finally:
             trial.set_user_attr("figures", latest)
-            seal(study, trial, value)
+            # Before Optuna ends it: a finished trial cannot be changed.
+            said = study.trials[trial.number]
+            last = None if said.last_step is None else said.intermediate_values[said.last_step]
+            ended = ("PRUNED", last) if value is None else ("COMPLETE", value)
+            trial.set_user_attr(_SEAL, _digest(study, said, *ended))
 
     try:
         study.optimize(wrapped, n_trials=1, catch=(SurplusError,))
     except BaseException:
         for trial in begun:
-            _repeat(study, study.trials[trial.number])
+            if (ended := study.trials[trial.number]).state == TrialState.FAIL:
+                _repetition()(study, ended)
         raise
 
 
-def _repeat(study: Study, trial: FrozenTrial) -> None:
-    """Queue a failed trial once more, with the values that it had."""
-    attempt = trial.user_attrs.get("attempt", 1)
-    if trial.state == TrialState.FAIL and attempt < ATTEMPTS:
-        study.enqueue_trial(trial.params, user_attrs={"attempt": attempt + 1, "repeats": trial.number})
-
-
-def _suggest(trial: Trial, name: str, dimension: Option) -> Any:
-    if dimension.bounds:
-        return trial.suggest_float(name, *dimension.bounds, log=True)
-    return trial.suggest_categorical(name, dimension.tried)
+def _repetition() -> RetryHeartbeatStaleTrialCallback:
+    """Return what queues a failed trial once more, with the values that it had."""
+    return RetryHeartbeatStaleTrialCallback(max_retry=ATTEMPTS - 1)
 
 
 def _pruner(pruning: str | None, epochs: int) -> optuna.pruners.BasePruner:
@@ -352,6 +307,54 @@ def _pruner(pruning: str | None, epochs: int) -> optuna.pruners.BasePruner:
 
 def _in(study: Study, *states: TrialState) -> list[FrozenTrial]:
     return study.get_trials(deepcopy=False, states=states)
+
+
+def verify(study: Study) -> None:
+    """Raise ValueError if a finished trial's digest does not fit, or trials lack."""
+    trials = study.get_trials(deepcopy=False)
+    if [trial.number for trial in trials] != list(range(len(trials))):
+        raise ValueError(f"the study {study.study_name} has lost trials")
+    if [direction.name for direction in study.directions] != ["MAXIMIZE"]:
+        raise ValueError(f"the study {study.study_name} has another direction")
+    for trial in trials:
+        sealed = trial.user_attrs.get(_SEAL)
+        if trial.state in _FINISHED and sealed != _digest(study, trial, trial.state.name, trial.value):
+            raise ValueError(f"trial {trial.number} does not have the SHA-256 that was written with it")
+
+
+def _check_values(study: Study, dimensions: Mapping[str, Option]) -> None:
+    """Raise ValueError for a value that is not searched: of trials without a digest, too, which may be repeated."""
+    known = {name: distribution(dimension) for name, dimension in dimensions.items()}
+    for trial in study.get_trials(deepcopy=False):
+        for name, value in trial.params.items():
+            if trial.distributions[name] != known.get(name):
+                raise ValueError(f"trial {trial.number} has {shown(name)}, which is not searched")
+            bounds, tried = dimensions[name].bounds, dimensions[name].tried
+            if not (bounds[0] <= value <= bounds[1] if bounds else value in tried):
+                raise ValueError(f"trial {trial.number} has {name}={shown(value)}, which is not searched")
+
+
+def _digest(study: Study, trial: FrozenTrial, state: str, value: float | None) -> str:
+    """Return the SHA-256 of what a trial says when it ends in a state with a value."""
+    attributes = {name: of for name, of in trial.user_attrs.items() if name != _SEAL}
+    # Plus 0.0, as SQLite keeps no -0.0.
+    reports = sorted((step, x + 0.0) for step, x in trial.intermediate_values.items())
+    ended = [study.study_name, trial.number, state, None if value is None else value + 0.0]
+    return sha256(json.dumps([*ended, trial.params, reports, attributes], sort_keys=True).encode())
+
+
+def check_pages(url: sqlalchemy.URL) -> None:
+    """Raise ValueError for an SQLite file whose pages or references are damaged; wait for other workers."""
+    engine = sqlalchemy.create_engine(url, connect_args={"timeout": _BUSY})
+    try:
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if found != "ok":
+                raise ValueError(str(found).splitlines()[-1])
+            if (lost := connection.exec_driver_sql("PRAGMA foreign_key_check").first()) is not None:
+                raise ValueError(f"{lost[0]} refers to what is not there")
+    finally:
+        engine.dispose()
 
 
 def storage_url(storage: str | Path) -> sqlalchemy.URL:
@@ -375,35 +378,35 @@ def storage_url(storage: str | Path) -> sqlalchemy.URL:
 
 
 @contextmanager
-def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
+def _opened(storage: str | Path) -> Iterator[RDBStorage]:
     """Open a storage, made if missing; close its connections at the end."""
     url = storage_url(storage)
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"heartbeat_interval": HEARTBEAT, "grace_period": GRACE}
     if url.get_backend_name() == "sqlite":
-        options["connect_args"] = {"timeout": _BUSY}
+        options["engine_kwargs"] = {"connect_args": {"timeout": _BUSY}}
         if url.database:
             with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         with _damage(storage):
-            check_pages(url, _BUSY)
+            check_pages(url)
     text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
-    for attempt in range(ATTEMPTS):
+    for left in reversed(range(ATTEMPTS)):
         try:
             with _damage(storage):
-                backend = optuna.storages.RDBStorage(
-                    text,
-                    options,
-                    heartbeat_interval=HEARTBEAT,
-                    grace_period=GRACE,
-                    heartbeat_stale_trial_callback=_repeat,
-                )
+                backend = RDBStorage(text, **options, heartbeat_stale_trial_callback=_repetition())
             break
         except ImportError as error:
             raise StorageError(f"{_reason(error)} (the storage {url})") from None
         except OperationalError as error:  # two workers make the tables of a new file at once: one comes last
-            if "already exists" not in str(error) or attempt == ATTEMPTS - 1:
+            if "already exists" not in str(error) or not left:
                 raise
             time.sleep(POLL)
+    with _closing(backend):
+        yield backend
+
+
+@contextmanager
+def _closing(backend: RDBStorage) -> Iterator[RDBStorage]:
     try:
         yield backend
     finally:

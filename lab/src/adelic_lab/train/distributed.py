@@ -35,7 +35,7 @@ from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.result import Result
-from adelic_lab.runs.folder import choose_device
+from adelic_lab.runs.fitted import choose_device
 from adelic_lab.runs.runner import run
 from adelic_lab.train.world import World
 

@@ -5,7 +5,7 @@ from torch import nn
 
 from adelic.errors import DivergenceError
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.runs.folders.progress import Counters
+from adelic_lab.runs.folder import Counters
 
 
 def divergence(

@@ -28,10 +28,9 @@ from adelic.storage.records import sha256
 from adelic_lab.config.embedding import JOINTS
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.metrics import history
-from adelic_lab.runs.development import Questions
-from adelic_lab.runs.fitted import Fitted, RunContext
-from adelic_lab.runs.folder import device_name
-from adelic_lab.runs.folders.files import CHECKPOINT, FILES, kept_lines, metrics_text
+from adelic_lab.runs.development import TrainValidation
+from adelic_lab.runs.fitted import Fitted, RunContext, device_name
+from adelic_lab.runs.folder import CHECKPOINT, FILES, kept_lines, metrics_text
 from adelic_lab.runs.objectives import Objective, OneClass
 from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
@@ -249,7 +248,7 @@ def make_trainer(
             (data.X_validation, data.y_validation),
         )
     )
-    followed = data.every_class if isinstance(data, Questions) else None
+    followed = data.every_class if isinstance(data, TrainValidation) else None
     return Trainer(
         model,
         experiment.network_recipe,

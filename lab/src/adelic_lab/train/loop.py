@@ -17,7 +17,7 @@ from adelic.nn.backend import PLAIN, Backend, Noise, is_quick
 from adelic.nn.bodies.classifier import Classifier
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.results.metrics import counted_by_class, is_learned
-from adelic_lab.runs.folders.progress import Counters
+from adelic_lab.runs.folder import Counters
 from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.checkpoint import Weights
 from adelic_lab.train.compiling import Compiled, is_wanted

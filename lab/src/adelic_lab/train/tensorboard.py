@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from adelic.errors import StorageError, needs_extra
 from adelic.storage.files import storage_errors
-from adelic_lab.runs.folders.files import EVENT_FILES, LOG_FOLDER
+from adelic_lab.runs.folder import EVENT_FILES, LOG_FOLDER
 
 
 class TensorBoardLog:

@@ -25,9 +25,8 @@ from adelic_lab.config.experiment import Experiment
 from adelic_lab.models.classical.models import CLASSICAL_MODELS, Array, cross_entropy
 from adelic_lab.models.classical.models import Fitted as FittedModel
 from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.fitted import Fitted, RunContext
-from adelic_lab.runs.folder import device_name
-from adelic_lab.runs.folders.searches import TRIALS
+from adelic_lab.runs.fitted import Fitted, RunContext, device_name
+from adelic_lab.runs.listing import TRIALS
 from adelic_lab.runs.objectives import Objective, OneClass
 from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.sampler import stream_seed

@@ -92,11 +92,11 @@ def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
     ((1, 2, 3, 4, 5), [1, 2], [1, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     """
     if form == "one-hot":
-        units = np.eye(len(data.vocabulary), dtype=np.float32)
+        units = np.eye(len(data.numbers), dtype=np.float32)
         return lambda X: units[data.ids(X)].reshape(len(X), -1)
     if form == "categories":
         return data.ids
-    values = np.array([float(number) for number in data.vocabulary])
+    values = np.array([float(number) for number in data.numbers])
     numbers: Callable[[Array], Array] = (lambda X: values[X]) if data.is_coded else lambda X: X
     if form == "standardized":
         train = numbers(data.X_train)
@@ -226,7 +226,7 @@ def _fit_trees(options: Options, data: TrainValidation, seed: int, between: Call
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     # More numbers than a categorical feature may have are read as ordered ones.
-    is_categorical = options["inputs"] == "categories" and not reads_any_number(options, len(data.vocabulary))
+    is_categorical = options["inputs"] == "categories" and not reads_any_number(options, len(data.numbers))
     inputs = make_inputs("categories" if is_categorical else "integers", data)
     estimator = HistGradientBoostingClassifier(
         learning_rate=options["learning_rate"],

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import torch
 
-from adelic_lab.runs.folders.progress import Counters, damage
+from adelic_lab.runs.folder import Counters, damage
 from adelic_lab.train.checkpoint import (
     Weights,
     load_optimizer,

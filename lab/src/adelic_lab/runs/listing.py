@@ -1,29 +1,36 @@
-"""The runs in a folder and their states."""
+"""The runs and the searches in a folder, and their states; nothing here may import torch.
+
+Searches are those of `adelic tune`, and those of models outside the Transformer.
+"""
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from adelic.data.sources import row_of
-from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    MissingExtraError,
+    RunFolderError,
+    StorageError,
+    UnknownNameError,
+    needs_extra,
+)
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError
 from adelic_lab.config.embedding import embedding_text
 from adelic_lab.results.metrics import history
 from adelic_lab.results.result import Result, check_sum, parse_configuration, read_done
-from adelic_lab.runs.folders.files import (
-    CHECKPOINT,
-    EVENT_FILES,
-    FILES,
-    LOG_FOLDER,
-    kept_lines,
-    read_result,
-)
-from adelic_lab.runs.folders.progress import read_progress
-from adelic_lab.runs.folders.searches import SearchSummary, search_at, search_files, search_summary
+from adelic_lab.runs.folder import CHECKPOINT, EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_progress, read_result
+
+STUDIES = "tune"
+"""The folder, among those of runs, that has the studies of `adelic tune`."""
+TRIALS = "trials.jsonl"
+"""The file, in its folder, that has the trials of a model outside the Transformer, one a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,32 +111,60 @@ class RunSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
+        names = "label row embedding recipe state problem epoch epochs step accuracy size changed"
         return {
             "kind": "run",
-            "label": self.label,
+            **{name: getattr(self, name) for name in names.split()},
             "folder": str(self.folder),
-            "row": self.row,
-            "embedding": self.embedding,
-            "recipe": self.recipe,
             "seed": self.configuration.get("seed"),
-            "state": self.state,
-            "problem": self.problem,
-            "epoch": self.epoch,
-            "epochs": self.epochs,
-            "step": self.step,
-            "accuracy": self.accuracy,
             "best_validation_accuracy": self.best_validation,
-            "size": self.size,
-            "changed": self.changed,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSummary:
+    """One search, as far as it can be read.
+
+    Attributes:
+        label: its name.
+        path: of its file: a study of Optuna in SQLite, or JSON lines.
+        state: "damaged"; of a model outside the Transformer "unfinished" while a run that waits for it is not finished,
+            else "finished"; of `adelic tune` "unfinished", since only a command says how many trials there are to be.
+        trials: how many were made to their end or pruned.
+        best: the best validation accuracy; None before the first trial is done.
+        runs: labels of the runs for which it chooses, one a seed; () of `adelic tune`.
+        size: of the file, bytes.
+        changed: when it was last written, seconds since 1970.
+        problem: what is damaged, or which extra is missing; None otherwise.
+
+    >>> SearchSummary(label="mine", path=Path("mine.db"), trials=3, best=0.75, size=0, changed=0.0).as_dict()["best"]
+    0.75
+    """
+
+    label: str
+    path: Path
+    state: str = "finished"
+    trials: int = 0
+    best: float | None = None
+    runs: tuple[str, ...] = ()
+    size: int
+    changed: float
+    problem: str | None = None
+
+    @property
+    def is_study(self) -> bool:
+        """Return whether it is of `adelic tune`; the others are of models outside the Transformer."""
+        return self.path.name != TRIALS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary for JSON."""
+        return {"kind": "search"} | asdict(self) | {"path": str(self.path)}
 
 
 def is_run_folder(folder: Path) -> bool:
     """Return whether a folder holds at least one of the files that a run writes, or may not be looked into."""
-    if not folder.is_dir():
-        return False
     try:
-        return any((folder / name).is_file() for name in FILES)
+        return folder.is_dir() and any((folder / name).is_file() for name in FILES)
     except PermissionError:
         return True
 
@@ -138,6 +173,19 @@ def run_folders(runs: Path) -> list[Path]:
     """Return the run folders in a folder, by name; of one that has none in it and is a run folder, that one."""
     inside = [folder for folder in sorted(runs.iterdir()) if is_run_folder(folder)] if runs.is_dir() else []
     return inside or ([runs] if is_run_folder(runs) else [])
+
+
+def search_files(runs: Path) -> dict[str, Path]:
+    """Return the files of the searches in a folder of run folders, by label.
+
+    >>> search_files(Path("no such folder"))
+    {}
+    """
+    return {_label(path): path for path in [*runs.glob(f"*/{TRIALS}"), *(runs / STUDIES).glob("*.db")]}
+
+
+def _label(path: Path) -> str:
+    return path.absolute().parent.name if path.name == TRIALS else path.stem
 
 
 def list_runs(runs: Path) -> list[RunSummary]:
@@ -157,6 +205,19 @@ def list_runs(runs: Path) -> list[RunSummary]:
                 f"there is no folder {runs} with runs; `adelic train` makes one, --runs-dir names another"
             )
         return [summary(folder) for folder in run_folders(runs)]
+
+
+def list_searches(runs: Path) -> list[SearchSummary]:
+    """Return the searches in a folder of run folders, by label.
+
+    Raises:
+        StorageError: the folder cannot be read.
+
+    >>> list_searches(Path("no such folder"))
+    []
+    """
+    with storage_errors(f"cannot read {runs}", "choose another --runs-dir"):
+        return [search_summary(path) for _, path in sorted(search_files(runs).items())]
 
 
 def find_run(name: str, runs: Path) -> RunSummary:
@@ -200,17 +261,16 @@ def find_any(name: str, runs: Path, *, searches_by_beginning: bool = True) -> Ru
     ('schubert-4-mlp-search-1', 1, 0.75)
     """
     with storage_errors(f"cannot read the run {shown(name)}", "`adelic runs list` lists the runs"):
-        for path in (runs / name, Path(name)) if name else ():
+        paths = [runs / name, Path(name)] if name else []
+        searches = search_files(runs)
+        for path in paths:
             if is_run_folder(path):
                 return summary(path)
-        searches = search_files(runs)
-        if name in searches:
-            return search_summary(searches[name])
-        for path in (runs / name, Path(name)) if name else ():
-            if (search := search_at(path)) is not None:
-                return search
+        for path in [searches[name]] if name in searches else paths:
+            if (file := _search_at(path)) is not None:
+                return search_summary(file)
         folders = {run.name: run for run in run_folders(runs)}
-        labels = [*folders, *(searches if searches_by_beginning else ())]
+    labels = [*folders, *(searches if searches_by_beginning else ())]
     fitting = [label for label in labels if name and label.startswith(name)]
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
@@ -219,6 +279,13 @@ def find_any(name: str, runs: Path, *, searches_by_beginning: bool = True) -> Ru
         raise UnknownNameError.of("run", name, labels, listed=f"{what} in {runs}")
     (label,) = fitting
     return summary(folders[label]) if label in folders else search_summary(searches[label])
+
+
+def _search_at(path: Path) -> Path | None:
+    """Return the file of the search that a path names, that file's or its folder's; None if it names none."""
+    file = path / TRIALS if path.is_dir() else path
+    is_study = file.suffix == ".db" and file.absolute().parent.name == STUDIES
+    return file if (is_study or file.name == TRIALS) and file.is_file() else None
 
 
 def summary(folder: Path) -> RunSummary:
@@ -233,13 +300,11 @@ def summary(folder: Path) -> RunSummary:
         listed = read_done(folder)
         found["configuration"] = _configuration(folder / "config.toml", listed)
         found["metrics"] = _metrics(folder / "metrics.jsonl", listed)
-        checkpoint = folder / CHECKPOINT
         found["result"] = read_result(folder)
         if found["result"] is not None:
-            found["epoch"] = len(found["metrics"])
-            return RunSummary(state="finished", **found)
-        if checkpoint.exists():
-            progress = read_progress(checkpoint)
+            return RunSummary(state="finished", epoch=len(found["metrics"]), **found)
+        if (folder / CHECKPOINT).exists():
+            progress = read_progress(folder / CHECKPOINT)
             found["epoch"], found["step"] = progress.epoch, progress.batch
             kept_lines(folder, progress)
         found["metrics"] = found["metrics"][: found.get("epoch", 0)]  # what a resumed run would keep
@@ -254,9 +319,7 @@ def _files(folder: Path) -> Iterator[Path]:
         written = any(path.name.startswith(f".{name}.") and path.name.endswith(".tmp") for name in FILES)
         if (path.name in FILES or written) and path.is_file():
             yield path
-    logs = folder / LOG_FOLDER
-    if logs.is_dir() and not logs.is_symlink():
-        yield from (path for path in logs.glob(EVENT_FILES) if path.is_file())
+    yield from (path for path in (folder / LOG_FOLDER).glob(EVENT_FILES) if path.is_file())
 
 
 def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
@@ -283,3 +346,35 @@ def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:
     if [line.get("epoch") for line in lines] != list(range(1, len(lines) + 1)):
         raise RunFolderError("metrics.jsonl is damaged: its epochs are not 1, 2, 3, …")
     return lines
+
+
+def search_summary(path: Path) -> SearchSummary:
+    """Return the summary of a search's file; what is damaged in it is named, not raised."""
+    stat = path.stat()
+    about: dict[str, Any] = {"label": _label(path), "path": path, "size": stat.st_size, "changed": stat.st_mtime}
+    is_done = False
+    if path.name == TRIALS:
+        folder = path.absolute().parent
+        waiting = sorted(run for run in folder.parent.iterdir() if run.name.startswith(f"{folder.name}-seed"))
+        about["runs"] = tuple(run.name for run in waiting)
+        is_done = all((run / "DONE").exists() for run in waiting)
+    try:
+        accuracies = _accuracies(path)
+    except MissingExtraError as error:  # the file may be whole
+        about["problem"] = str(error)
+    except (AdelicError, ValueError, LookupError, TypeError, RecursionError) as error:
+        problem = str(error) if isinstance(error, AdelicError) else f"{path} is damaged ({error})"
+        return SearchSummary(**about, state="damaged", problem=problem)
+    else:
+        told = [accuracy for accuracy in accuracies if accuracy is not None]
+        about |= {"trials": len(accuracies), "best": max(told, default=None)}
+    return SearchSummary(**about, state="finished" if is_done else "unfinished")
+
+
+def _accuracies(path: Path) -> list[float | None]:
+    """Return the best validation accuracy of each trial that was made to its end or pruned."""
+    if path.name == TRIALS:
+        return [float(json.loads(line)["accuracy"]) for line in (read_bytes(path) or b"").splitlines()]
+    with needs_extra("reading a search", "tune", "./lab"):
+        from adelic_lab.search.studies import accuracies
+    return accuracies(path)
