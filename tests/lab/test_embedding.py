@@ -13,10 +13,8 @@ from adelic.errors import AdelicError, ConfigurationError, SpaceError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.storage.options import _KNOWN, Option, options
-from adelic.storage.records import DamagedTextError
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe, run
 from adelic_lab.config.embedding import embedding_text, options_in_words, stored_embedding
-from adelic_lab.results.kinds import BY_PRIME, check_kind
 from adelic_lab.search.dimensions import Search, apply, check_search, default_search
 
 GCD = {2: 6, 3: 4, 97: 1}
@@ -155,14 +153,6 @@ def test_valuations_are_searched_where_they_are_named():
     assert check_search(["features=valuation-unit:digits"], EmbeddingConfig.of("adelic")) == (
         "features=valuation-unit:digits",
     )
-
-
-def test_results_hold_digits_by_prime():
-    for value in (16, 0, "2:6,3:4,97:1", "2:6"):
-        check_kind(value, BY_PRIME, "precision")
-    for value in (-1, 1.5, True, "2:6,", "2", "2:-6", "", "\n", [6], {"2": 6}, "2:6\n"):
-        with pytest.raises(DamagedTextError, match="by prime"):
-            check_kind(value, BY_PRIME, "precision")
 
 
 @pytest.mark.parametrize("places", ["flat", "late"])

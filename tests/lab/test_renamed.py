@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from adelic.data.sources import TaskData
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError
 from adelic.storage.records import seal
 from adelic_lab import EmbeddingConfig, Experiment, TrainConfig, load_recipe, read_results, run, summarise, tune
-from adelic_lab.config.experiment import check_same
 from adelic_lab.config.renamed import FIRST_NAMES, first_names, todays_names, with_todays_names
 from adelic_lab.report.files import write_result
-from adelic_lab.runs.listing import list_runs
 from adelic_lab.search.dimensions import Search
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes" / "compact").glob("*.toml"))
@@ -82,24 +80,6 @@ def test_runs_and_studies_keep_their_names(compact):
     assert compact.label == "schubert-4-learned-compact-seed0-80ff7618"
     study = Search(config=compact, dimensions=("norm", "pooling"))
     assert study.name == "schubert-4-learned-compact-seed0-942f2a57"
-
-
-def test_a_run_folder_of_old(tiny_config, tmp_path):
-    config = tiny_config(epochs=1, **OTHER)
-    result = run(config, tmp_path / "run", device="cpu")
-    assert {key: result.configuration["recipe"][key] for key in OTHER} == OTHER
-    path = tmp_path / "run" / "config.toml"
-    path.write_text(of_old(path.read_text()))
-    (tmp_path / "run" / "result.json").write_text(seal(of_old_names(result.as_dict()), indent=2))
-    check_same(config, path)
-    with pytest.raises(RunFolderError, match=r"recipe\.checkpoint is 'last' there and None here"):
-        check_same(tiny_config(epochs=1, pooling="tokens"), path)
-    (tmp_path / "run" / "DONE").write_text("")  # as older versions left it
-    (found,) = list_runs(tmp_path)
-    assert not found.problem
-    assert {key: found.configuration["recipe"][key] for key in OTHER} == OTHER
-    assert found.result.configuration == result.configuration
-    assert run(config, tmp_path / "run", device="cpu").configuration == result.configuration
 
 
 def test_a_line_of_old_stays_as_it_was_sealed(tiny_config, tmp_path):

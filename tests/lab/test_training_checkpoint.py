@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from adelic import nn
 from adelic.errors import RunFolderError
 from adelic_lab.runs.folder import Counters, read_progress
-from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
+from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint, write_tensors
 
 
 def network(width=4, seed=0):
@@ -235,7 +235,7 @@ def changed(path, change):
     """Write a checkpoint again after a change of its tensors."""
     tensors = load_file(path)
     change(tensors)
-    save_file(tensors, path, {"progress": json.dumps(vars(PROGRESS))})
+    write_tensors(path, tensors, PROGRESS)
 
 
 @pytest.mark.parametrize(
@@ -291,19 +291,7 @@ def test_flipped_counters_are_found_without_the_tensors(saved):
         read_progress(path)
 
 
-OLDER_PROGRESS = {key: value for key, value in vars(PROGRESS).items() if key not in ("metrics", "compute")}
-
-
-def test_an_older_checkpoint_without_checksums_is_loaded(saved):
-    path, model, optimizer, best = saved
-    save_file(load_file(path), path, {"progress": json.dumps(OLDER_PROGRESS)})
-    found, progress = load_checkpoint(path, model, optimizer)
-    assert progress == PROGRESS
-    assert all(torch.equal(found[key], best[key]) for key in best)
-
-
-@pytest.mark.parametrize("is_old", [False, True])
-def test_fingerprints_are_saved_and_were_not_always(tmp_path, is_old):
+def test_fingerprints_are_saved(tmp_path):
     def made(order):
         embedding = nn.AdelicEmbedding(nn.Vocabulary(order), d_model=16)
         model = nn.SequenceClassifier(embedding, n_classes=2, max_length=3, n_layers=1, n_heads=2)
@@ -313,11 +301,6 @@ def test_fingerprints_are_saved_and_were_not_always(tmp_path, is_old):
     path = tmp_path / "checkpoint.safetensors"
     best = {key: value.clone() for key, value in model.state_dict().items()}
     save_checkpoint(path, model, optimizer, best, PROGRESS)
-    if is_old:
-        with safe_open(path, framework="pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys() if not key.endswith("_extra_state")}  # noqa: SIM118
-        save_file(tensors, path, {"progress": json.dumps(OLDER_PROGRESS)})
     found, _ = load_checkpoint(path, *made(range(4)))
     model.load_state_dict(found)
-    if not is_old:
-        refused(path, *made(range(3, -1, -1)))
+    refused(path, *made(range(3, -1, -1)))

@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
 
 from adelic import acd
 from adelic.data import LookUp, training_rows
@@ -379,25 +377,6 @@ def test_one_flipped_bit_of_an_unfinished_run_is_found(finished, name):
         (folder / name).write_bytes(content)
     with pytest.raises(RunFolderError, match=r"SHA-256.*; --restart begins this run anew"):
         run(config, folder, device="cpu")
-
-
-def test_folders_without_checksums_are_read_and_resumed(finished, read_folder):
-    """As they were written before there were any."""
-    config, folder, result = finished
-    expected = read_folder(folder)
-    path = folder / "checkpoint.safetensors"
-    with safe_open(path, framework="pt") as file:
-        counters = json.loads(file.metadata()["progress"])
-    older = {key: counters[key] for key in counters if key not in ("metrics", "tensors_sha256", "text_sha256")}
-    save_file(load_file(path), path, {"progress": json.dumps(older)})
-    (folder / "DONE").write_text("")
-    assert run(config, folder, device="cpu") == result
-    assert listing.summary(folder).state == "finished"
-    for done in ("DONE", "result.json"):
-        (folder / done).unlink()
-    assert listing.summary(folder).state == "unfinished"
-    assert run(config, folder, device="cpu") == result
-    assert read_folder(folder) == expected
 
 
 def test_a_folder_without_configuration(finished):

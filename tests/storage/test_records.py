@@ -6,14 +6,21 @@ from hypothesis import strategies as st
 
 from adelic.storage import records
 
-PARTS = st.sampled_from(['"', " ", ":", "}", "\\", "x", "\n", "a" * 64, '"text_sha256": "' + "a" * 64 + '"}'])
+
+@given(st.dictionaries(st.text(max_size=4), st.text(max_size=4) | st.integers() | st.just("a" * 64)), st.data())
+def test_a_sealed_record_is_read_as_it_was_or_not_at_all(record, data):
+    record.pop(records.SEAL, None)
+    content = bytearray(records.seal(record).encode())
+    assert records.parse_sealed(content + b"\n") == record
+    content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(records.DamagedTextError):
+        records.parse_sealed(bytes(content))
 
 
-@given(st.lists(PARTS, max_size=14).map("".join).map(str.encode))
-def test_the_last_entry_is_that_which_a_search_finds(content):
-    """A search of the whole text, at the cost of trying every quote, is the definition."""
-    found, searched = records._LAST.match(content, records._last_entry(content)), records._LAST.search(content)
-    assert (found and found.span()) == (searched and searched.span())
+@pytest.mark.parametrize("content", [b"{}", b'{"text_sha256": ""}', b'{"text_sha256": 3}', b'{"rows": 3}'])
+def test_a_record_without_its_seal_is_refused(content):
+    with pytest.raises(records.DamagedTextError, match="SHA-256"):
+        records.parse_sealed(content)
 
 
 @pytest.mark.parametrize("text", ["a" + 5000 * ".a" + " = 1", "[a" + 5000 * ".a" + "]", "a = " + 200 * "[" + 200 * "]"])

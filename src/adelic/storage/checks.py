@@ -1,12 +1,15 @@
 """Numbers that a user gives: checked, and shown in messages."""
 
 import operator
+import re
 
 import numpy as np
 
 from adelic.errors import ConfigurationError
 
 GIBIBYTE = 1 << 30
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and what stands for bytes that are not UTF-8."""
 
 
 def whole_number(value: object) -> int | None:
@@ -43,6 +46,17 @@ def check_seed(seed: object) -> int:
     if number is None or not 0 <= number < 1 << 63:
         raise ConfigurationError(f"seed must be a whole number from 0 to 2**63 - 1, not {shown(seed)}")
     return number
+
+
+def check_text(name: str, value: str) -> None:
+    r"""Raise `ConfigurationError` for a text that files of runs do not hold: it could not be read again.
+
+    >>> check_text("the class", "a\tb")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: the class 'a\tb' has a control character, or is not UTF-8; rename it
+    """
+    if CONTROL.search(value):
+        raise ConfigurationError(f"{name} {shown(value)} has a control character, or is not UTF-8; rename it")
 
 
 def shown(value: object) -> str:

@@ -1,7 +1,4 @@
-"""Texts that are checked when they are read: JSON with its own SHA-256, lists of SHA-256, TOML.
-
-What was written before there were checksums has none and is read as it is.
-"""
+"""Texts that are checked when they are read: JSON with its own SHA-256, lists of SHA-256, TOML."""
 
 import hashlib
 import json
@@ -13,9 +10,6 @@ from typing import Any
 SEAL = "text_sha256"
 _BLANK = "0" * 64
 _TOO_DEEP = "its tables or lists are nested too deeply"
-_DEEPEST = 100
-_NESTED = (dict, list)
-_LAST = re.compile(rb'"([^"\\]*)"\s*:\s*"([^"\\]{64})"\s*\}\s*\Z')  # an entry at the end that is as long as a seal
 
 
 class DamagedTextError(ValueError):
@@ -64,53 +58,32 @@ def parse_object(content: bytes) -> dict[str, Any]:
     if _is_too_deep(found):
         raise DamagedTextError(f"it is not JSON ({_TOO_DEEP})")
     # JSON allows half a surrogate pair, of which no UTF-8 can be made: neither a file nor a digest.
-    if b"\\ud" in content.lower() and _has_half_a_character(found):
-        raise DamagedTextError("it has half of a character, a surrogate without its other half")
+    if b"\\ud" in content.lower():
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise DamagedTextError("it has half of a character, a surrogate without its other half") from None
     return found
 
 
-def _has_half_a_character(record: dict[str, Any]) -> bool:
-    try:
-        json.dumps(record, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+def parse_sealed(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of a text that `seal` has written, without the seal.
 
+    A text that is not a JSON object, or has no seal, or does not fit it, is a DamagedTextError.
 
-def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
-    """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
-
-    `older_end` is the last entry of older texts, if that is as long as a seal; any other one is a damaged seal. A text
-    that does not fit its seal, or is not a JSON object, is a DamagedTextError.
-
-    >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
-    ({'rows': 3}, {'rows': 3})
+    >>> parse_sealed(seal({"rows": 3}).encode())
+    {'rows': 3}
     >>> parse_sealed(seal({"rows": 3}).replace("3", "2", 1).encode())
     Traceback (most recent call last):
     adelic.storage.records.DamagedTextError: it does not have the SHA-256 that was written with it
     """
     record = parse_object(content)
-    last = _LAST.match(content, _last_entry(content))
-    if last is not None and last[1] == older_end.encode():
-        last = None
-    if last is not None or SEAL in record:
-        stated = record.pop(SEAL, None)
-        start, end = last.span(2) if last is not None else (0, 0)
-        # Behind the seal a file may end its line, which is not sealed.
-        if sha256(content[:start] + _BLANK.encode() + content[end:].rstrip()) != stated:
-            raise DamagedTextError("it does not have the SHA-256 that was written with it")
+    stated = str(record.pop(SEAL, None))
+    # Behind the seal a file may end its line, which is not sealed.
+    before, _, after = content.rstrip().rpartition(stated.encode() or b"?")
+    if sha256(before + _BLANK.encode() + after) != stated:
+        raise DamagedTextError("it does not have the SHA-256 that was written with it")
     return record
-
-
-def _last_entry(content: bytes) -> int:
-    """Return where an entry of two texts at the end of a JSON object begins: at the fourth quote from behind.
-
-    A search from the front would try every quote of a long text.
-    """
-    start = len(content)
-    for _ in range(4):
-        start = content.rfind(b'"', 0, max(start, 0))
-    return max(start, 0)
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
@@ -133,19 +106,10 @@ def _reason(error: Exception) -> str:
     return _TOO_DEEP if isinstance(error, RecursionError) else str(error)
 
 
-def _is_too_deep(table: dict[str, Any]) -> bool:
+def _is_too_deep(table: Any, levels: int = 100) -> bool:
     """Return whether tables and lists are nested deeper than any of ours, so that whoever walks them may recurse."""
-    level: list[Any] = [table]
-    for _ in range(_DEEPEST):
-        level = [
-            value
-            for nested in level
-            for value in (nested.values() if isinstance(nested, dict) else nested)
-            if isinstance(value, _NESTED)
-        ]
-        if not level:
-            return False
-    return True
+    inside = table.values() if isinstance(table, dict) else table
+    return not levels or any(_is_too_deep(value, levels - 1) for value in inside if isinstance(value, dict | list))
 
 
 def checksums(contents: Mapping[str, bytes]) -> str:

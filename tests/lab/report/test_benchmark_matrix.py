@@ -167,7 +167,7 @@ def test_a_damaged_result_file_is_named_and_left_as_it_is(tiny_config, tmp_path)
         file.write("{}\n")
     before = path.read_bytes()
     with pytest.raises(
-        RunFolderError, match=r"schubert-3\.jsonl line 2 is not the result of a run: it has no t"
+        RunFolderError, match=r"schubert-3\.jsonl line 2 is not the result of a run: it does not have"
     ) as caught:
         run_matrix([config], **options)
     assert "\n" not in str(caught.value)

@@ -1,5 +1,6 @@
 """The same runs on the embedded engine and on Ray, with a worker that is killed, and with a budget."""
 
+import os
 import signal
 import sys
 import threading
@@ -166,7 +167,8 @@ def test_a_gpu_must_be_reserved(tiny_config, tmp_path):
 @pytest.fixture(scope="module")
 def cluster(session_cache):
     """A cluster of two workers on this machine, for all tests of this module."""
-    ray = engines._ray()
+    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")  # as the engine does
+    import ray
 
     before = signal.getsignal(signal.SIGTERM)
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="warning")

@@ -16,6 +16,7 @@ from typing import Any
 from adelic.data.protocol import Progress, View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, option, options
 from adelic.storage.records import DamagedTextError, parse_toml
@@ -24,7 +25,6 @@ from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Step
 from adelic_lab.config.nn_names import needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
 from adelic_lab.config.renamed import first_form, with_todays_names
-from adelic_lab.results.kinds import check_text
 
 Model = EmbeddingConfig | Classical | SolverConfig
 _RECIPES: dict[type[Model], type[TrainConfig | RandomSearch | Steps]] = {

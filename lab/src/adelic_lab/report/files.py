@@ -87,7 +87,7 @@ def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
         return
     for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
         place = f"{path} line {number}"
-        yield place, line, Result.parse(line, place)
+        yield place, line, Result.parse(line, place, is_sealed=True)
 
 
 def write_result(folder: Path, config: Experiment, result: Result) -> None:

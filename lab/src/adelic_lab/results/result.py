@@ -2,52 +2,121 @@
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from adelic.data.sources import DrawnData, TableData, row_of
-from adelic.errors import RunFolderError
-from adelic.storage.checks import shown
+from adelic.errors import AdelicError, RunFolderError
+from adelic.storage.checks import CONTROL, shown
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
-from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, parse_toml, seal, sha256
+from adelic.storage.records import (
+    SEAL,
+    DamagedTextError,
+    parse_checksums,
+    parse_object,
+    parse_sealed,
+    parse_toml,
+    seal,
+    sha256,
+)
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.models import RandomSearch, Steps
 from adelic_lab.config.recipes import TrainConfig, changed_words, recipe_names, stored
 from adelic_lab.config.renamed import FIRST_NOTHING, SOLVERS, with_todays_names
-from adelic_lab.results.kinds import (
-    AMOUNT,
-    BY_PRIME,
-    CLASS_METRICS,
-    COUNT,
-    COUNTED,
-    CURVES,
-    FIGURES,
-    FLAG,
-    FURTHER_CURVES,
-    MATRIX,
-    METRICS,
-    NUMBER,
-    NUMBER_METRICS,
-    OPTION,
-    OPTIONS,
-    RANGE,
-    RATE,
-    TABLE,
-    TEXT,
-    TEXTS,
-    check_all,
-    check_kind,
-    check_known,
-)
 from adelic_lab.results.predictions import Integers, unpack
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
 Table = Mapping[str, Any]
 Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value in a result, such as a rate: its name in an error message, and whether a value of JSON is one."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def or_null(self) -> "Kind":
+        """Return the kind that may also be null."""
+        return Kind(f"{self.words}, or null", lambda value: value is None or self.holds(value))
+
+    def listed(self) -> "Kind":
+        """Return the kind of lists of such values."""
+        words = f"a list, each entry {self.words}"
+        return Kind(words, lambda value: type(value) is list and all(map(self.holds, value)))
+
+
+def _between(words: str, types: set[type], least: float, greatest: float) -> Kind:
+    """Return the kind of the numbers of some types between two bounds: no NaN, and no infinity."""
+    return Kind(words, lambda value: type(value) in types and least <= value <= greatest)
+
+
+def _is_option(value: Any) -> bool:
+    if type(value) is list or type(value) is dict:
+        return all(map(_is_option, value.values() if type(value) is dict else value))
+    return NUMBER.holds(value) or type(value) is bool or TEXT.holds(value)
+
+
+TEXT = Kind("a text without control characters", lambda v: type(v) is str and not CONTROL.search(v))
+FLAG = Kind("true or false", lambda v: type(v) is bool)
+COUNT = _between("a whole number from 0 to 2**63 - 1", {int}, 0, (1 << 63) - 1)
+NUMBER = _between("a finite number", {int, float}, -1e300, 1e300)
+AMOUNT = _between("a finite number from 0 on", {int, float}, 0, 1e300)
+RATE = _between("a rate from 0 to 1", {int, float}, 0, 1)
+OPTION = Kind("a number, a text, true or false, or a list or table of such", _is_option)
+OPTIONS = Kind("a table of options", lambda v: type(v) is dict and _is_option(v))
+COUNTS = COUNT.listed()
+MATRIX = Kind(
+    "a square matrix of whole numbers from 0 on",
+    lambda v: COUNTS.listed().holds(v) and all(len(row) == len(v) > 0 for row in v),
+)
+RANGE = Kind(
+    "two whole numbers, the lesser first",
+    lambda v: type(v) is list and len(v) == 2 and all(type(x) is int and abs(x) < 1 << 62 for x in v) and v[0] <= v[1],
+)
+METRICS = {"accuracy": RATE, "loss": NUMBER}
+COUNTED = {"accuracy": RATE, "cases": COUNT, "correct": COUNT, "unanswered": COUNT}
+CLASS_METRICS = {"balanced_accuracy": RATE, "macro_f1": RATE}
+NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squared_error": AMOUNT}
+CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}
+TRIAL = {"options": OPTIONS, "accuracy": RATE, "loss": NUMBER, "converged?": FLAG.or_null(), "seconds": AMOUNT}
+
+
+def check(value: Any, schema: Any, name: str = "") -> None:
+    """Raise `DamagedTextError` where a value, or a part of it, lacks a key or is of another kind.
+
+    Args:
+        value: as JSON or TOML has it.
+        schema: a `Kind`; or a table with the schema of each key, those behind "?" of keys that may lack, that behind
+            "*" of all keys; or a list with the schema of its entries.
+        name: of the value in messages.
+
+    >>> check({"seed": -1}, {"seed": COUNT, "task?": TEXT})
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: seed is -1 instead of a whole number from 0 to 2**63 - 1
+    """
+    if isinstance(schema, Kind):
+        if not schema.holds(value):
+            raise DamagedTextError(f"{name} is {shown(value)} instead of {schema.words}")
+    elif not isinstance(value, type(schema)):
+        raise DamagedTextError(f"{name} is not a {'list' if isinstance(schema, list) else 'table'}")
+    elif isinstance(schema, list):
+        for index, entry in enumerate(value):
+            check(entry, schema[0], f"{name}[{index}]")
+    else:
+        for key, inner in schema.items():
+            for each in value if key == "*" else [key.removesuffix("?")]:
+                check(each, TEXT, name)
+                place = f"{name}.{each}".removeprefix(".")
+                if each in value:
+                    check(value[each], inner, place)
+                elif not key.endswith("?"):
+                    raise DamagedTextError(f"it has no {place}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,19 +185,23 @@ class Result:
     recipe: Annotated[str, TEXT]
     seed: Annotated[int, COUNT]
     test: Annotated[Figures, {"accuracy": RATE}]
-    validation: Annotated[Figures | None, {"accuracy": RATE, "loss": NUMBER}] = None
+    validation: Annotated[Figures | None, {**METRICS, "epoch?": COUNT}] = None
     majority: Annotated[float, RATE]
     lookup: Annotated[float, RATE]
     rule: Annotated[float | None, RATE] = None
     rule_name: Annotated[str | None, TEXT] = None
-    guess: Annotated[Figures | None, TABLE] = None
+    guess: Annotated[Figures | None, {f"{k}?": v for k, v in (METRICS | CLASS_METRICS | NUMBER_METRICS).items()}] = None
     predicts_one_class: Annotated[bool | None, FLAG] = None
-    never_seen: Annotated[Mapping[str, Figures] | None, TABLE] = None
-    by_class: Annotated[Mapping[str, Mapping[str, list[int]]] | None, TABLE] = None
+    never_seen: Annotated[Mapping[str, Figures] | None, {"*": COUNTED}] = None
+    by_class: Annotated[Mapping[str, Mapping[str, list[int]]] | None, {"*": {"cases": COUNTS, "correct": COUNTS}}] = (
+        None
+    )
     confusion: Annotated[list[list[int]] | None, MATRIX] = None
-    targets: Annotated[list[Figures] | None, TABLE.listed()] = None
+    targets: Annotated[
+        list[Figures] | None, [{"accuracy": RATE, "majority": RATE, **CLASS_METRICS, "confusion?": MATRIX}]
+    ] = None
     class_names: Annotated[list[str] | None, TEXT.listed()] = None
-    shape: Annotated[list[int] | None, COUNT.listed()] = None
+    shape: Annotated[list[int] | None, COUNTS] = None
     range: Annotated[list[int] | None, RANGE] = None
     labels: Annotated[str | None, TEXT] = None
     predictions: Annotated[str | None, TEXT] = None
@@ -142,24 +215,23 @@ class Result:
     device: Annotated[str, TEXT]
     devices: Annotated[int, COUNT] = 1
     nodes: Annotated[int, COUNT] = 1
-    versions: Annotated[Mapping[str, str], TEXTS]
+    versions: Annotated[Mapping[str, str], {"*": TEXT}]
     commit: Annotated[str | None, TEXT.or_null()]
     command: Annotated[str, TEXT]
-    configuration: Annotated[Table, {"recipe": TABLE}]
+    configuration: Annotated[Table, {"*": OPTION}]
     data_sha256: Annotated[str | None, TEXT] = None
     converged: Annotated[bool | None, FLAG.or_null()] = None
-    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTIONS, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
-        None
-    )
-    history: Annotated[Mapping[str, list[float]], CURVES]
+    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTIONS, "seconds": AMOUNT, "trials": [TRIAL]}] = None
+    history: Annotated[Mapping[str, list[float]], {**CURVES, "learned_classes?": COUNTS}]
 
     @classmethod
-    def parse(cls, content: bytes, place: str) -> "Result":
+    def parse(cls, content: bytes, place: str, *, is_sealed: bool = False) -> "Result":
         """Return the result that a text holds, after checking every field that is read from it.
 
         Args:
             content: JSON.
             place: the name of the file, or of the line, for error messages.
+            is_sealed: whether it must have a checksum, as the lines of a table's file have.
 
         Raises:
             RunFolderError: it is damaged, or not the result of a run; the message names the place and the key.
@@ -169,21 +241,21 @@ class Result:
         adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is not the result of a run: it has no task
         """
         try:
-            found = parse_sealed(content, older_end="data_sha256")
-            kinds = _kinds_of_fields()
-            needed = {e.name for e in fields(cls) if e.default is MISSING}
-            check_all(found, {name: kind for name, kind in kinds.items() if name in needed})
-            check_known(found, {name: kind for name, kind in kinds.items() if name not in needed})
+            found = parse_sealed(content) if is_sealed or SEAL.encode() in content else parse_object(content)
+            check(found, _fields())
+            check(found, _by_prediction(found["test"]))
             found["configuration"] = with_todays_names(found["configuration"])
             if "steps" in found["configuration"].get("recipe", {}):
                 found["embedding"] = SOLVERS.get(found["embedding"], found["embedding"])
             for name, nothing in FIRST_NOTHING.items():
                 found[name] = None if found.get(name) == nothing else found.get(name)
-            check_configuration(found["configuration"])
-            _check_figures(found)
+            check_configuration(found["configuration"], "configuration")
+            if len({len(curve) for curve in found["history"].values()}) > 1:
+                raise DamagedTextError("history has curves of different lengths")
             if "search" in found:
                 _check_search(found["search"])
-            result = cls(**{name: value for name, value in found.items() if name in kinds})
+            known = {field.name for field in fields(cls)}
+            result = cls(**{name: value for name, value in found.items() if name in known})
             result._check_answers()
             return result
         except (DamagedTextError, RecursionError) as error:
@@ -296,22 +368,41 @@ class Result:
 
 
 @cache
-def _kinds_of_fields() -> dict[str, Any]:
-    """Return the kind of each field, which a file of thousands of results asks for as often."""
-    return {name: hint.__metadata__[0] for name, hint in get_type_hints(Result, include_extras=True).items()}
+def _fields() -> dict[str, Any]:
+    """Return the schema of a result: the kind of each field, which a file of thousands of results asks for as often."""
+    kinds = get_type_hints(Result, include_extras=True)
+    return {f"{e.name}{'' if e.default is MISSING else '?'}": kinds[e.name].__metadata__[0] for e in fields(Result)}
+
+
+def _by_prediction(test: Figures) -> dict[str, Any]:
+    """Return the schema of the figures that a result has of its kind of prediction, by those on the test split."""
+    if "cases" in test:  # questions of a drawn task
+        return {"test": COUNTED, "never_seen": {}}
+    is_number = "mean_squared_error" in test
+    metrics = METRICS | (NUMBER_METRICS if is_number else CLASS_METRICS)
+    found: dict[str, Any] = {"test": {"*": NUMBER, **metrics}, "predicts_one_class": FLAG}
+    if "exact_match" in test:  # several targets, or a number
+        found["guess"] = {"exact_match": RATE, **({"mean_squared_error": AMOUNT} if is_number else {})}
+        if not is_number:
+            found["test"]["exact_match"] = RATE
+            found["targets"] = [{}]
+    return found
 
 
 def read_done(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that a finished run's DONE lists, by name; {} for an older DONE, which is empty.
+    """Return the SHA-256 of each file that a finished run's DONE lists, by name; {} without a DONE.
 
-    A damaged one is a RunFolderError.
+    A damaged one, or an empty one of a version that listed nothing, is a RunFolderError.
 
     >>> read_done(Path("no such folder"))
     {}
     """
     path = folder / "DONE"
+    content = read_bytes(path)
+    if content == b"":
+        raise RunFolderError(f"{path} is empty, as adelic 0.1 left it: read this run with that version; {_REMEDY}")
     try:
-        return parse_checksums(read_bytes(path) or b"")
+        return parse_checksums(content or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; {_REMEDY}") from None
 
@@ -330,98 +421,45 @@ def parse_configuration(content: bytes) -> dict[str, Any]:
     adelic.storage.records.DamagedTextError: it has no data
     """
     found = with_todays_names(parse_toml(content))
-    check_all(found, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}, "recipe": {"name": TEXT}})
     check_configuration(found)
     return found
 
 
-def check_configuration(configuration: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` unless a configuration has the form of one that was run."""
-    for key, part in configuration.items():
-        check_kind(part, OPTION, f"configuration.{key}")
-    check_known(configuration, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}}, "configuration.")
+_OF_DATA = {"task": TEXT, "n?": COUNT.or_null(), "edition?": TEXT.or_null(), "seed?": COUNT}
+_OPTIONS = {
+    "data": (DrawnData, TableData),
+    "embedding": (EmbeddingConfig,),
+    "recipe": (TrainConfig, RandomSearch, Steps),
+}
+
+
+def check_configuration(configuration: dict[str, Any], name: str = "") -> None:
+    """Raise `DamagedTextError` unless a configuration has the form of one that was run; `name` is its in messages."""
+    named = {"name": TEXT}
+    check(configuration, {"*": OPTION, "seed": COUNT, "data": _OF_DATA, "embedding": named, "recipe": named}, name)
     recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials; of a solver, steps
     of_others = [{name: COUNT} for name in ("trials", "steps") if name in recipe]
     of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
-    check_all(recipe, (of_others or [of_network])[0], "configuration.recipe.")
-    for name, schema in (("recipe", _RECIPE), ("embedding", _EMBEDDING), ("data", _DATA)):
-        check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
-
-
-def _check_figures(result: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` where a result lacks a figure of its kind of prediction, or has another thing there."""
-    check_known(result.get("validation", {}), {"epoch": COUNT}, "validation.")
-    check_known(result.get("guess", {}), FIGURES, "guess.")
-    check_known(result["history"], FURTHER_CURVES, "history.")
-    if len({len(curve) for name, curve in result["history"].items() if name in CURVES | FURTHER_CURVES}) > 1:
-        raise DamagedTextError("history has curves of different lengths")
-    if "cases" in result["test"]:  # questions of a drawn task
-        check_all(result["test"], COUNTED, "test.")
-        check_all(result, {"never_seen": TABLE})
-        for split, figures in result["never_seen"].items():
-            check_kind(split, TEXT, "never_seen")
-            check_all(figures, COUNTED, f"never_seen.{split}.")
-        for split, counts in result.get("by_class", {}).items():
-            check_kind(counts, TABLE, f"by_class.{split}")
-            check_all(counts, {"cases": COUNT.listed(), "correct": COUNT.listed()}, f"by_class.{split}.")
-        return
-    check_all(result, {"test": METRICS, "predicts_one_class": FLAG})
-    is_number = "mean_squared_error" in result["test"]
-    metrics = NUMBER_METRICS if is_number else CLASS_METRICS
-    check_all(result["test"], metrics, "test.")
-    for name, value in result["test"].items():
-        check_kind(value, NUMBER, f"test.{name}")
-    if "exact_match" in result["test"]:  # several targets, or a number
-        guess = ("exact_match", "mean_squared_error") if is_number else ("exact_match",)
-        check_all(result, {"guess": {name: FIGURES[name] for name in guess}})
-        if not is_number:
-            check_all(result["test"], {"exact_match": RATE}, "test.")
-            check_all(result, {"targets": TABLE.listed()})
-            for index, target in enumerate(result["targets"]):
-                check_all(target, {"accuracy": RATE, "majority": RATE, **CLASS_METRICS}, f"targets[{index}].")
-                check_known(target, {"confusion": MATRIX}, f"targets[{index}].")
+    check(recipe, (of_others or [of_network])[0], f"{name}.recipe".removeprefix("."))
+    for table, kinds in _OPTIONS.items():
+        for key, option in (each for kind in kinds for each in options(kind).items()):
+            value = configuration[table].get(key)
+            try:
+                if value is not None:
+                    option.check(value)
+            except AdelicError as error:
+                place = f"{name}.{table}.{key}".removeprefix(".")
+                raise DamagedTextError(f"{place} is {shown(value)}: {error}") from None
 
 
 def _check_search(search: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a search lacks the trial that it has chosen, or one of them is not a trial."""
-    chosen, trials = search["chosen"], search["trials"]
-    for index, trial in enumerate(trials):
-        check_all(trial, _TRIAL, f"search.trials[{index}].")
-        if _types(trial["options"]) != _types(chosen):
+    chosen = search["chosen"]
+    types = {name: type(value) for name, value in chosen.items()}
+    for index, trial in enumerate(search["trials"]):
+        if {name: type(value) for name, value in trial["options"].items()} != types:
             raise DamagedTextError(
                 f"search.trials[{index}].options is {shown(trial['options'])}, of other kinds than search.chosen"
             )
-    if all(trial["options"] != chosen for trial in trials):
+    if all(trial["options"] != chosen for trial in search["trials"]):
         raise DamagedTextError(f"search.chosen is {shown(chosen)}, which none of search.trials has")
-
-
-def _types(options: dict[str, Any]) -> dict[str, type]:
-    return {name: type(value) for name, value in options.items()}
-
-
-_TRIAL = {"options": OPTIONS, "accuracy": RATE, "loss": NUMBER, "converged": FLAG.or_null(), "seconds": AMOUNT}
-_KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT, Mapping: BY_PRIME}
-
-
-def _kinds(described: type) -> dict[str, Any]:
-    """Return the kinds of the options of a dataclass, by name."""
-    return {
-        name: _KINDS[o.holds].listed() if o.kind is tuple else _KINDS[o.kind] for name, o in options(described).items()
-    }
-
-
-_DATA: dict[str, Any] = {
-    "seed": COUNT,
-    "n": COUNT,
-    "edition": TEXT,
-    **_kinds(DrawnData),
-    **_kinds(TableData),
-}
-_EMBEDDING: dict[str, Any] = {"name": TEXT, **_kinds(EmbeddingConfig)}
-_RECIPE: dict[str, Any] = {
-    "name": TEXT,
-    **_kinds(TrainConfig),
-    **_kinds(RandomSearch),
-    **_kinds(Steps),
-    "searched": TEXTS,
-}

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
@@ -90,12 +90,14 @@ class Execution:
             RunBusyError: another process has the run.
             Stopped: the budget is spent.
         """
-
-        def stop() -> bool:
-            return self.budget.spent
-
-        folder = self.runs / config.label
-        return run(config, folder, device=self.device, progress=progress, tensorboard=self.tensorboard, stop=stop)
+        return run(
+            config,
+            self.runs / config.label,
+            device=self.device,
+            progress=progress,
+            tensorboard=self.tensorboard,
+            stop=lambda: self.budget.spent,
+        )
 
     def run_or_wait(self, config: Experiment, progress: Progress | None = None) -> Result:
         """Return the result of a run; where another process has it, wait for that."""
@@ -181,7 +183,10 @@ class WorkersEngine:
             pool = self._pool(len(configs))
             try:
                 while under_way or (waiting and not how.budget.spent):
-                    while waiting and self._has_room(under_way.values(), waiting[-1], lost) and not how.budget.spent:
+                    # One that was lost runs alone, so that a second loss is its own.
+                    while waiting and not how.budget.spent:
+                        if len(under_way) >= (1 if lost & {waiting[-1], *under_way.values()} else self.workers):
+                            break
                         config = waiting.pop()
                         under_way[pool.submit(_run_in_task, config, how, 1)] = config
                     done, _ = wait(under_way, _GLANCE, FIRST_COMPLETED)
@@ -190,21 +195,21 @@ class WorkersEngine:
                         raise Interrupted(request.signum, f"{words}; the same command goes on from there")
                     # The loss of a process breaks all futures of its pool, and none says which run it had.
                     if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
-                        waiting += self._again(under_way.values(), lost)
+                        for config in lost & {*under_way.values()}:
+                            raise WorkerError(
+                                f"the process of the run {config.label} was ended from outside twice, perhaps for lack "
+                                "of memory; what was finished is saved, and the same command goes on from there"
+                            )
+                        lost.update(under_way.values())
+                        waiting += under_way.values()
                         under_way.clear()
                         pool.shutdown(kill_workers=True)
                         pool = self._pool(len(waiting))
                         continue
                     for future in done:
-                        config, result = under_way.pop(future), future.result()
-                        if isinstance(result, AdelicError):
-                            raise result
-                        if result is not None:
+                        for arrived in _arrived(under_way.pop(future), future.result(), n_done, len(configs), on_run):
                             n_done += 1
-                            with on_run(n_done - 1, len(configs), config) as progress:
-                                if progress:
-                                    progress(1, 1, "done")
-                            yield config, result
+                            yield arrived
                     if time.time() > how.budget.deadline + _GRACE:
                         return
             finally:
@@ -216,23 +221,6 @@ class WorkersEngine:
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         size = min(self.workers, max(1, n_runs))
         return ProcessPoolExecutor(size, initializer=_begin_worker, initargs=(os.getpid(),))
-
-    def _has_room(self, under_way: Collection[Experiment], config: Experiment, lost: set[Experiment]) -> bool:
-        """Return whether a run may begin; one that was lost runs alone, so that a second loss is its own."""
-        is_suspect = config in lost or any(other in lost for other in under_way)
-        return len(under_way) < (1 if is_suspect else self.workers)
-
-    @staticmethod
-    def _again(configs: Collection[Experiment], lost: set[Experiment]) -> list[Experiment]:
-        """Return the runs that were under way when a process was ended; raise for one that was lost before."""
-        for config in configs:
-            if config in lost:
-                raise WorkerError(
-                    f"the process of the run {config.label} was ended from outside twice, perhaps for lack of memory; "
-                    "what was finished is saved, and the same command goes on from there"
-                )
-        lost.update(configs)
-        return list(configs)
 
 
 def _begin_worker(parent: int) -> None:
@@ -284,13 +272,36 @@ class RayEngine:
         # What has not been reserved is not used: without this, "auto" would take a GPU that is another run's.
         device = "cpu" if how.device == "auto" and not self.gpus else how.device
         how = replace(how, device=device, runs=how.runs.absolute())
-        ray = _ray()
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's new default, else it warns
+        with needs_extra("the engine 'ray'", "ray", "./lab"):
+            import ray as ray_without_types
+        ray: Any = ray_without_types
         started = not ray.is_initialized()
         if started:
             self._connect(ray)
         try:
-            self._check_room(ray)
-            yield from self._gather(ray, configs, how, on_run)
+            nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+            if not any(node.get("CPU", 0) >= self.cpus and node.get("GPU", 0) >= self.gpus for node in nodes):
+                raise ConfigurationError(  # Ray would wait for a machine for ever
+                    f"no machine of this cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs; lower --cpus-per-run "
+                    "or --gpus-per-run"
+                )
+            task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
+            waiting = {task.remote(config, how, max(1, int(self.cpus))): config for config in configs}
+            while waiting:
+                (done,), _ = ray.wait(list(waiting), num_returns=1)
+                config = waiting.pop(done)
+                try:
+                    result = ray.get(done)
+                except ray.exceptions.RayTaskError:
+                    raise  # a defect of ours, with its traceback
+                except ray.exceptions.RayError as error:
+                    raise WorkerError(
+                        f"the run {config.label} was lost {self.max_retries + 1} times ({type(error).__name__}); what "
+                        "was finished is saved, and the same command goes on from there"
+                    ) from None
+                yield from _arrived(config, result, len(configs) - len(waiting) - 1, len(configs), on_run)
         finally:
             if started:
                 ray.shutdown()
@@ -305,39 +316,6 @@ class RayEngine:
         except (OSError, OverflowError, ValueError, RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ConfigurationError(f"no Ray cluster answers at --address {self.address} ({reason})") from None
-
-    def _check_room(self, ray: Any) -> None:
-        """Raise `ConfigurationError` for a run that no machine has room for; Ray would wait for one for ever."""
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        if not any(node.get("CPU", 0) >= self.cpus and node.get("GPU", 0) >= self.gpus for node in nodes):
-            raise ConfigurationError(
-                f"no machine of this cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs; lower --cpus-per-run or "
-                "--gpus-per-run"
-            )
-
-    def _gather(self, ray: Any, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
-        """Start all tasks, and yield what they return."""
-        task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
-        waiting = {task.remote(config, how, max(1, int(self.cpus))): config for config in configs}
-        while waiting:
-            (done,), _ = ray.wait(list(waiting), num_returns=1)
-            config = waiting.pop(done)
-            try:
-                result = ray.get(done)
-            except ray.exceptions.RayTaskError:
-                raise  # a defect of ours, with its traceback
-            except ray.exceptions.RayError as error:
-                raise WorkerError(
-                    f"the run {config.label} was lost {self.max_retries + 1} times ({type(error).__name__}); what was "
-                    "finished is saved, and the same command goes on from there"
-                ) from None
-            if isinstance(result, AdelicError):
-                raise result
-            if result is not None:
-                with on_run(len(configs) - len(waiting) - 1, len(configs), config) as progress:
-                    if progress:
-                        progress(1, 1, "done")
-                yield config, result
 
 
 Engine = EmbeddedEngine | WorkersEngine | RayEngine
@@ -360,11 +338,14 @@ def _run_in_task(config: Experiment, how: Execution, threads: int) -> Result | A
         return error
 
 
-def _ray() -> Any:
-    """Import Ray, with the settings that it reads from the environment then."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's new default, else it warns
-    with needs_extra("the engine 'ray'", "ray", "./lab"):
-        import ray
-        import ray.exceptions
-    return ray
+def _arrived(
+    config: Experiment, result: Result | AdelicError | None, index: int, count: int, on_run: OnRun
+) -> Iterator[Finished]:
+    """Yield a run and its result, after they were shown; nothing if the budget has ended it. An error is raised."""
+    if isinstance(result, AdelicError):
+        raise result
+    if result is not None:
+        with on_run(index, count, config) as progress:
+            if progress:
+                progress(1, 1, "done")
+        yield config, result

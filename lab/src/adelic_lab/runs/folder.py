@@ -128,7 +128,7 @@ class Counters:
         batch: steps done of the next epoch.
         loss: training loss summed over the rows of these steps.
         generators: inside an epoch, the states of the random generators; see `adelic_lab.train.generators`.
-        metrics: SHA-256 of the lines of metrics.jsonl; empty in an older checkpoint.
+        metrics: SHA-256 of the lines of metrics.jsonl; empty before the first.
         compute: number format of products, with which the run goes on wherever that is; empty in an older checkpoint,
             whose run has the recipe's.
     """
@@ -158,13 +158,13 @@ def read_progress(path: Path) -> Counters:
         return parse_progress(file.metadata())[0]
 
 
-def parse_progress(metadata: dict[str, str] | None) -> tuple[Counters, str | None]:
-    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None in an older one.
+def parse_progress(metadata: dict[str, str] | None) -> tuple[Counters, str]:
+    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors.
 
-    If they are damaged, it is a ValueError or a TypeError.
+    If they are damaged, it is a ValueError, a KeyError or a TypeError.
     """
     table = parse_sealed((metadata or {})["progress"].encode())
-    digest = table.pop(TENSORS, None)
+    digest: str = table.pop(TENSORS)
     progress = Counters(**table)
     for name in ("epoch", "step", "best_epoch", "batch"):
         value = getattr(progress, name)

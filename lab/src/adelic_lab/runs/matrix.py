@@ -1,6 +1,6 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,18 +84,14 @@ def plan(
     >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
     ['adelic-characters', 'learned']
     """
-    chosen_embeddings, chosen_seeds = _chosen("embedding", embeddings, seeds)
-    configs = []
-    for name, task, n in _sizes(rows, edition):
-        for text in chosen_embeddings:
-            path = recipe.replace("{row}", _with_edition(name, edition))
-            path = path.replace("{embedding}", embedding_in_paths(text))
-            embedding, given = parse_embedding(text)
-            one = Experiment.choose(
-                TaskData(task, n, edition, split), recipe=path, embedding=embedding, **(changes or {}), **given
-            )
-            configs += [replace(one, seed=seed) for seed in chosen_seeds]
-    return list(dict.fromkeys(configs))  # a run named twice is one run
+
+    def of(data: TaskData, text: str) -> Experiment:
+        row = data.row if edition == "published" else f"{data.row}-{edition}"
+        path = recipe.replace("{row}", row).replace("{embedding}", embedding_in_paths(text))
+        embedding, given = parse_embedding(text)
+        return Experiment.choose(data, recipe=path, embedding=embedding, **(changes or {}), **given)
+
+    return _planned("embedding", rows, embeddings, seeds, edition, split, of)
 
 
 def plan_classical(
@@ -124,40 +120,34 @@ def plan_classical(
     >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
     ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
     """
-    chosen_models, chosen_seeds = _chosen("model", models, seeds)
-    configs = []
-    for _, task, n in _sizes(rows, edition):
-        configs += [
-            Experiment(
-                data=TaskData(task, n, edition, split),
-                model=Classical(name=name),
-                recipe=RandomSearch(**search),
-                seed=seed,
-            )
-            for name in chosen_models
-            for seed in chosen_seeds
-        ]
-    return list(dict.fromkeys(configs))
+
+    def of(data: TaskData, name: str) -> Experiment:
+        return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**search))
+
+    return _planned("model", rows, models, seeds, edition, split, of)
 
 
-def _with_edition(row: str, edition: str) -> str:
-    return row if edition == "published" else f"{row}-{edition}"
-
-
-def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list[str], list[int]]:
-    """Return names and seeds as lists; raise ConfigurationError where either is empty."""
-    found = list(names), list(seeds)
-    if not all(found):
+def _planned(
+    what: str,
+    rows: Iterable[str],
+    names: Iterable[str],
+    seeds: Iterable[int],
+    edition: str,
+    split: str,
+    of: Callable[[TaskData, str], Experiment],
+) -> list[Experiment]:
+    """Return the runs of rows by names by seeds, each once; `of` makes that of a row and a name, with any seed."""
+    chosen, wanted = list(names), list(seeds)
+    planned: dict[Experiment, None] = {}
+    if not chosen or not wanted:
         raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
-    return found
-
-
-def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
-    """Yield each row's name, task and size, all of the paper's table if no row is named; each has the edition."""
-    for name in list(rows) or list(published_rows()):
-        task, n = split_row(name)
+    for row in list(rows) or list(published_rows()):
+        task, n = split_row(row)
         find_task(task).check_edition(edition)
-        yield name, task, n
+        for name in chosen:
+            one = of(TaskData(task, n, edition, split), name)
+            planned |= {replace(one, seed=seed): None for seed in wanted}
+    return list(planned)
 
 
 def run_matrix(
@@ -200,10 +190,10 @@ def run_matrix(
     """
     found = finished(configs, results)
     left = _left(configs, found)
-    order = left if budget is None else sorted(left, key=lambda config: outstanding_work(config, runs))
+    if budget is not None:
+        left.sort(key=lambda config: outstanding_work(config, runs))
     how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
-    executed = (engine or EmbeddedEngine()).execute(order, how, on_run)
-    for config, result in executed:
+    for config, result in (engine or EmbeddedEngine()).execute(left, how, on_run):
         write_result(results, config, result)
         found[config] = result
     return [found[config] for config in configs if config in found]
@@ -224,7 +214,7 @@ def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment
     return _left(listed, finished(listed, results))
 
 
-def _left(configs: Iterable[Experiment], there: Collection[Experiment]) -> list[Experiment]:
+def _left(configs: Iterable[Experiment], there: Container[Experiment]) -> list[Experiment]:
     """Return the configurations that are not there, but for those whose solver cannot express the problem."""
     return [
         one
@@ -241,9 +231,6 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
-    >>> mlp = plan(["schubert-4"], ["learned"], [0], recipe="compact", changes={"body": "mlp", "d_model": 32})[0]
-    >>> outstanding_work(mlp, Path("no runs")) == 85 * find_task("schubert").estimate(4, "published").rows * 770048
-    True
     """
     if config.is_solver:
         return float(config.steps.steps)
@@ -259,14 +246,10 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     if not config.is_network:
         return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
     recipe = config.network_recipe
-    length = task.read_length(data.n, data.edition, recipe.view)
-    tokens = n_tokens(recipe.body, length)
-    if tokens == 1:  # a row as a whole: its first layer reads the vectors of all numbers
-        token = recipe.d_feedforward * (length * recipe.d_model + recipe.n_layers * recipe.d_feedforward)
-    else:
-        # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
-        token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
-    return (whole - done) * rows * tokens * token
+    tokens = n_tokens(recipe.body, task.read_length(data.n, data.edition, recipe.view))
+    # Beside the matrices of a layer: scores, and sums by them, which each token has with all.
+    per_token = recipe.n_encoder_parameters + 2 * recipe.n_layers * recipe.d_model * tokens
+    return (whole - done) * rows * tokens * per_token
 
 
 def progress_of(config: Experiment, runs: Path) -> tuple[int, int, str]:

@@ -27,11 +27,10 @@ from adelic_lab.config.models import Classical, RandomSearch
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.models.classical.fitting import refitted
 from adelic_lab.models.classical.models import reads_any_number
-from adelic_lab.results.kinds import TEXT, check_all
-from adelic_lab.results.result import parse_configuration
-from adelic_lab.runs.development import TrainValidation, check_numbers
+from adelic_lab.results.result import TEXT, check, parse_configuration
+from adelic_lab.runs.development import TrainValidation
 from adelic_lab.runs.objectives import OneClass, make_objective
-from adelic_lab.runs.runner import command_in, finished_result, trained_network
+from adelic_lab.runs.runner import check_numbers, command_in, finished_result, trained_network
 from adelic_lab.train.fitting import Network
 
 _ROWS_AT_ONCE = 1024
@@ -131,7 +130,7 @@ def _of_table(folder: Path) -> Experiment:
     try:
         found = parse_configuration(content)
         if "path" in found["data"]:
-            check_all(found["data"], {"path": TEXT, "target": TEXT}, "data.")
+            check(found["data"], {"path": TEXT, "target": TEXT}, "data")
     except DamagedTextError as error:
         raise RunFolderError(
             f"{path} is damaged: {error}; train it anew: adelic train … --run-dir {folder} --restart"

@@ -2,9 +2,11 @@
 
 import json
 import shlex
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +17,31 @@ from adelic.data import Dataset
 from adelic.data.protocol import Progress
 from adelic.data.rules import best_question_rule, best_rule
 from adelic.data.sources import DrawnData, TableData
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, PrecisionError, RangeError, RunFolderError
+from adelic.numbers.primes import valuation
+from adelic.storage.checks import check_text
 from adelic.storage.files import read_bytes
 from adelic.storage.provenance import source_commit
 from adelic_lab.config.experiment import Experiment, check_same
+from adelic_lab.config.models import Classical
 from adelic_lab.models.classical.fitting import fit_classical
 from adelic_lab.models.solvers.base import build_solver
 from adelic_lab.models.solvers.fitting import fit_solver
-from adelic_lab.results.kinds import check_text
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
 from adelic_lab.results.predictions import pack_answers
 from adelic_lab.results.result import Result
-from adelic_lab.runs.development import TrainValidation, check_numbers, training_subset
+from adelic_lab.runs.development import TrainValidation, training_subset
 from adelic_lab.runs.fitted import Fitted, RunContext, choose_device
 from adelic_lab.runs.folder import CHECKPOINT, describe, finish, prepare, read_result
 from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.fitting import Network, fit_network, read_network
 from adelic_lab.train.tensorboard import TensorBoardLog, has_log, require_tensorboard
 from adelic_lab.train.world import ALONE, World
+
+_FLOAT64 = int(sys.float_info.max)
+_FLOAT32 = int(np.finfo(np.float32).max)
+_RAW = ("digits", "standardized")
+"""The forms of AOE whose real value is a float32 as it is; others take its logarithm."""
 
 
 def run(
@@ -334,3 +343,64 @@ def judged(
         "labels": kept.get("labels"),
         "predictions": kept.get("predictions"),
     }
+
+
+def check_numbers(
+    experiment: Experiment, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str] | None = None
+) -> None:
+    r"""Raise where the model of an experiment on a table reads numbers as floats that do not hold one of them.
+
+    Args:
+        experiment: the run; on other data than a table nothing is checked.
+        numbers: those that are to be read.
+        place: of numbers of another table, the words for where one stands.
+
+    Raises:
+        RangeError: a number is too large.
+        PrecisionError: a number of another table has more digits after the point, at a prime, than the run has.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from adelic_lab.config.models import RandomSearch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.csv"
+    ...     _ = path.write_text("a,y\n1e400,p", encoding="utf-8")
+    ...     data = TableData(str(path), target="y")
+    ...     trees = Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch())
+    ...     check_numbers(trees, [10**400])
+    Traceback (most recent call last):
+    adelic.errors.RangeError: column 'a' has 1000000…000 (401 digits) in row 1 (line 2), beyond the largest float
+    (1.8e+308) that trees reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic
+    """
+    if not isinstance(experiment.data, TableData):
+        return
+    where = place or experiment.data.place_of
+    largest = _largest_float(experiment)
+    for q in numbers:
+        # Of integers: a fraction for each of 10^6 numbers takes seconds.
+        if largest is not None and abs(q.numerator) > largest * q.denominator:
+            raise RangeError(
+                f"{where(Fraction(q))}, beyond the largest float ({float(largest):.2g}) that "
+                f"{experiment.model.name} reads; scale the numbers, or train a network with --embedding adelic "
+                "--coordinates p-adic"
+            )
+    if place is None or not experiment.is_network:
+        return
+    embedding = experiment.embedding
+    for q in numbers:
+        needed = max((valuation(q.denominator, p) for p in embedding.primes or ()), default=0)
+        if needed > (embedding.fractional_digits or 0):
+            raise PrecisionError(
+                f"{place(Fraction(q))}, which needs {needed} digit{'s' * (needed != 1)} after the point, and the run "
+                f"has {embedding.fractional_digits}; train another one with --fractional-digits {needed}"
+            )
+
+
+def _largest_float(experiment: Experiment) -> int | None:
+    """Return the largest number that a model can read as a float; None where it reads none as a float."""
+    if isinstance(experiment.model, Classical):
+        return None if experiment.model.name == "lookup" else _FLOAT64
+    embedding = experiment.embedding
+    if embedding.name == "adelic" and embedding.coordinates != "p-adic":
+        return _FLOAT32 if embedding.places is None and embedding.features in _RAW else _FLOAT64
+    return _FLOAT64 if embedding.name in ("xval", "periodic") else None

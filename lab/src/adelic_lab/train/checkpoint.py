@@ -1,6 +1,6 @@
 """Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code.
 
-The counters carry the SHA-256 of their own text and of all tensors. Older checkpoints lack them, and are not checked.
+The counters carry the SHA-256 of their own text and of all tensors.
 """
 
 import hashlib
@@ -40,8 +40,6 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         for key, value in tensors.items():
             part, _, name = key.partition(".")
             parts[part][name] = value
-        for part in ("model", "best"):
-            parts[part] = _with_fingerprints(parts[part], model)
         _check_best(parts["best"], model, progress)
         model.load_state_dict(parts["model"])
         load_optimizer(optimizer, parts["optimizer"])
@@ -60,7 +58,7 @@ def read_tensors(path: Path) -> tuple[Weights, Counters]:
     with safe_open(path, framework="pt") as file:
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
         progress, digest = parse_progress(file.metadata())
-    if digest not in (None, _digest(tensors)):
+    if digest != _digest(tensors):
         raise ValueError("its tensors do not have the SHA-256 that was written with them")
     return tensors, progress
 
@@ -92,15 +90,6 @@ def _digest(tensors: Weights) -> str:
         # reshape(-1): torch refuses to view a tensor without an axis, as Adam's count of steps, as bytes.
         found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
-
-
-def _with_fingerprints(weights: Weights, model: nn.Module) -> Weights:
-    """Return weights with the model's fingerprints where they were saved before there were any.
-
-    The run's configuration has shown already that the weights belong to such a model; see `adelic.nn.fingerprint`.
-    """
-    own = {key: value for key, value in model.state_dict().items() if key.endswith("_extra_state")}
-    return own | weights if weights else weights
 
 
 def _check_best(best: Weights, model: nn.Module, progress: Counters) -> None:

@@ -15,8 +15,7 @@ from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.solver_names import SOLVERS, parse_solver
 from adelic_lab.models.solvers.base import Solver, build_solver
 from adelic_lab.models.solvers.saving import saved
-from adelic_lab.results.kinds import CURVES
-from adelic_lab.results.metrics import counted
+from adelic_lab.results.metrics import counted, history
 from adelic_lab.runs.fitted import Fitted
 from adelic_lab.runs.signals import Stopped
 
@@ -63,7 +62,7 @@ def fit_solver(
         device=machine(),
         versions=versions("torch", "numpy"),
         validation=None,
-        history={name: [] for name in CURVES},
+        history=history(()),
         further={"processor_seconds": round(processor_seconds, 3)},
     )
 
