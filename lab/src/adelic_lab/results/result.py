@@ -245,11 +245,11 @@ class Result:
             check(found, _fields())
             check(found, _by_prediction(found["test"]))
             found["configuration"] = with_todays_names(found["configuration"])
-            if "steps" in found["configuration"].get("recipe", {}):
-                found["embedding"] = SOLVERS.get(found["embedding"], found["embedding"])
             for name, nothing in FIRST_NOTHING.items():
                 found[name] = None if found.get(name) == nothing else found.get(name)
             check_configuration(found["configuration"], "configuration")
+            if "steps" in found["configuration"]["recipe"]:
+                found["embedding"] = SOLVERS.get(found["embedding"], found["embedding"])
             if len({len(curve) for curve in found["history"].values()}) > 1:
                 raise DamagedTextError("history has curves of different lengths")
             if "search" in found:
