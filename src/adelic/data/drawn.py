@@ -5,9 +5,10 @@ point of the group "adelic.drawn_tasks" names: see `adelic.data.registry` and `a
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError, LeakError, UnknownNameError
 from adelic.numbers import AdeleSpace
-from adelic.storage.options import Option, options
+from adelic.storage.options import Option, check_fields, options
 
 Operands = NDArray[Any]
 Answers = NDArray[Any]
@@ -30,11 +31,15 @@ _FRUITLESS_DRAWS = 128_000
 """After this many draws in a row without a new question there is none left."""
 
 
-class Variants(Protocol):
-    """Options of a drawn task: a frozen dataclass with fields of `adelic.storage.options.option`."""
+@dataclass(frozen=True, kw_only=True)
+class Variants(ABC):
+    """Options of a drawn task: a dataclass with fields of `adelic.storage.options.option`, which are checked."""
 
-    def __init__(self, **given: Any) -> None: ...
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
 
+    @abstractmethod
     def task(self) -> "SampledTask":
         """Return the task with these options."""
 

@@ -1,7 +1,6 @@
 """Arithmetic: sums, products, quotients, inverses, fractions, sequences, a polynomial, and a comparison."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Draw, Operands, SampledTask
+from adelic.data.drawn import Answers, Draw, Operands, SampledTask, Variants
 from adelic.number_theory.drawing import integers
 from adelic.numbers.rationals import objects
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
 """3,234,846,615, a product of nine primes: residues and inverses modulo it are those at nine places."""
@@ -101,18 +100,10 @@ def _evaluate(x: Operands) -> Operands:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TwoNumbers(ABC):
+class _TwoNumbers(Variants):
     """Options of tasks about two numbers."""
 
     digits: int = option(6, help="How many digits the numbers of training have at most.", least=1, greatest=9)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
-
-    @abstractmethod
-    def task(self) -> SampledTask:
-        """Return the task."""
 
     def _task(
         self, name: str, title: str, solve: Callable[[Operands], Answers], longer: int = 4, **more: Any

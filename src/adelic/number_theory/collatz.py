@@ -6,9 +6,9 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 
 from dataclasses import dataclass
 
-from adelic.data.drawn import Draw, SampledTask
+from adelic.data.drawn import Draw, SampledTask, Variants
 from adelic.numbers.rationals import objects
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 _FURTHER = 1000
 
@@ -31,7 +31,7 @@ def _valuation_of_2(n: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collatz:
+class Collatz(Variants):
     """Options of the task `collatz`: the long Collatz step of an odd n.
 
     >>> import numpy as np
@@ -41,10 +41,6 @@ class Collatz:
     """
 
     limit: int = option(10**12, help="Greatest n.", least=100, greatest=10**15)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> SampledTask:
         """Return the task."""

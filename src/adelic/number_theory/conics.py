@@ -13,23 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.drawn import Operands, SampledTask
+from adelic.data.drawn import Operands, SampledTask, Variants
 from adelic.number_theory.drawing import answers_with, held_out, kept
 from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Coefficients:
+class _Coefficients(Variants):
     """Options of both tasks: which coefficients there are."""
 
     max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
     max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)

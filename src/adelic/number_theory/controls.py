@@ -4,15 +4,17 @@ And mixed tasks, whose answers need size and residues: a maximum, a distance, a 
 integer part. They have splits of longer numbers, of numbers near the case where the rule changes, or both.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import MOST_CLASSES, Draw, Operands, SampledTask
+from adelic.data.drawn import MOST_CLASSES, Answers, Draw, Operands, SampledTask, Variants
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers.rationals import objects
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 _NOISE = 200
 _UNIT = 1000
@@ -24,14 +26,17 @@ _CLOSE = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sized:
+class _Sized(Variants):
     """Options of a control."""
 
     limit: int = option(10**6, help="Greatest operand.", least=100, greatest=10**12)
 
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
+    def _task(
+        self, name: str, title: str, arity: int, solve: Callable[[Operands], Answers], **more: Any
+    ) -> SampledTask:
+        """Return a task about numbers up to the limit, unless more is said of what is drawn."""
+        about: dict[str, Any] = {"draws": {"train": self.rows(arity)}, "max_operand": self.limit, **more}
+        return SampledTask(name=name, title=title, arity=arity, solve=solve, variants=type(self), **about)
 
     def rows(self, columns: int) -> Draw:
         """Return draws of rows of numbers."""
@@ -69,17 +74,16 @@ class Maximum(_Sized):
         """Return the task."""
         title, is_class = f"the greater of a and b, up to {self.limit:,}", self.limit < MOST_CLASSES
         most = self.limit if is_class else _LONGER * self.limit
-        return SampledTask(
-            name="maximum",
-            title=title,
+        return self._task(
+            "maximum",
+            title,
+            2,
+            lambda X: objects(X.max(axis=1).tolist()),
             never_seen_titles={} if is_class else _longer_and_close("the greater of a and b", self.limit),
-            arity=2,
             draws={"train": self.rows(2)} | ({} if is_class else {"longer": self.longer(2), "close": self.close}),
-            solve=lambda X: objects(X.max(axis=1).tolist()),
             max_operand=most,
             max_numerator=most,
             commutative=True,
-            variants=Maximum,
         )
 
 
@@ -94,17 +98,16 @@ class Distance(_Large):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return SampledTask(
-            name="distance",
-            title=f"|a − b|, a and b up to {self.limit:,}",
+        return self._task(
+            "distance",
+            f"|a − b|, a and b up to {self.limit:,}",
+            2,
+            lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
             never_seen_titles=_longer_and_close("|a − b|", self.limit),
-            arity=2,
             draws={"train": self.rows(2), "longer": self.longer(2), "close": self.close},
-            solve=lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit,
             commutative=True,
-            variants=Distance,
         )
 
 
@@ -125,17 +128,15 @@ class ClippedSum(_Large):
             b = self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))
             return np.hstack([a, b.clip(1, self.limit)])
 
-        return SampledTask(
-            name="clipped-sum",
-            title=f"a + b, at most {self.limit:,}",
+        return self._task(
+            "clipped-sum",
+            f"a + b, at most {self.limit:,}",
+            2,
+            lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
             never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
-            arity=2,
             draws={"train": self.rows(2), "close": close},
-            solve=lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
-            max_operand=self.limit,
             max_numerator=self.limit,
             commutative=True,
-            variants=ClippedSum,
         )
 
 
@@ -152,17 +153,16 @@ class Rounding(_Large):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return SampledTask(
-            name="rounding",
-            title=f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
-            never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
-            arity=1,
-            draws={"train": self.rows(1), "longer": self.longer(1)},
+        return self._task(
+            "rounding",
+            f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
+            1,
             # ⌊n/unit + 1/2⌋ in integers, of odd units, too.
-            solve=lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
+            lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
+            never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
+            draws={"train": self.rows(1), "longer": self.longer(1)},
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit + self.unit,
-            variants=Rounding,
         )
 
 
@@ -179,16 +179,15 @@ class IntegerPart(_Large):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return SampledTask(
-            name="integer-part",
-            title=f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
+        return self._task(
+            "integer-part",
+            f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
+            1,
+            lambda X: objects((X[:, 0] // self.divisor).tolist()),
             never_seen_titles={"longer": f"the integer part of n/{self.divisor}, n up to {_LONGER * self.limit:,}"},
-            arity=1,
             draws={"train": self.rows(1), "longer": self.longer(1)},
-            solve=lambda X: objects((X[:, 0] // self.divisor).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit // self.divisor,
-            variants=IntegerPart,
         )
 
 
@@ -203,16 +202,13 @@ class Sorting(_Sized):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return SampledTask(
-            name="sorting",
-            title=f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
-            arity=_ROWS,
-            draws={"train": self.rows(_ROWS)},
-            solve=answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
-            max_operand=self.limit,
+        return self._task(
+            "sorting",
+            f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
+            _ROWS,
+            answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
             max_numerator=_ROWS - 1,
             class_names=tuple(map(str, range(1, _ROWS + 1))),
-            variants=Sorting,
         )
 
 
@@ -233,15 +229,13 @@ class FloorQuotient(_Sized):
         def draw(n: int, rng: np.random.Generator) -> Operands:
             return rng.integers(1, np.array([self.limit, int(self.limit**0.5)]) + 1, (n, 2))
 
-        return SampledTask(
-            name="floor-quotient",
-            title=f"the integer part of a/b, a up to {self.limit:,}",
-            arity=2,
+        return self._task(
+            "floor-quotient",
+            f"the integer part of a/b, a up to {self.limit:,}",
+            2,
+            lambda X: objects((X[:, 0] // X[:, 1]).tolist()),
             draws={"train": draw},
-            solve=lambda X: objects((X[:, 0] // X[:, 1]).tolist()),
-            max_operand=self.limit,
             max_numerator=self.limit,
-            variants=FloorQuotient,
         )
 
 
@@ -260,15 +254,12 @@ class DecimalDigit(_Sized):
         """Return the task."""
         if 10**self.place > self.limit:
             raise ConfigurationError(f"place={self.place} is beyond the digits of limit={self.limit}")
-        return SampledTask(
-            name="decimal-digit",
-            title=f"the digit of 10^{self.place} of n, up to {self.limit:,}",
-            arity=1,
-            draws={"train": self.rows(1)},
-            solve=answers_with(lambda X: X[:, 0] // 10**self.place % 10),
-            max_operand=self.limit,
+        return self._task(
+            "decimal-digit",
+            f"the digit of 10^{self.place} of n, up to {self.limit:,}",
+            1,
+            answers_with(lambda X: X[:, 0] // 10**self.place % 10),
             max_numerator=9,
-            variants=DecimalDigit,
         )
 
 
@@ -285,15 +276,12 @@ class Residue(_Sized):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return SampledTask(
-            name="residue",
-            title=f"n, up to {self.limit:,}, modulo {self.modulus}",
-            arity=1,
-            draws={"train": self.rows(1)},
-            solve=answers_with(lambda X: X[:, 0] % self.modulus),
-            max_operand=self.limit,
+        return self._task(
+            "residue",
+            f"n, up to {self.limit:,}, modulo {self.modulus}",
+            1,
+            answers_with(lambda X: X[:, 0] % self.modulus),
             max_numerator=self.modulus - 1,
-            variants=Residue,
         )
 
 
@@ -315,16 +303,15 @@ class NoisySum(_Sized):
         def draw(n: int, rng: np.random.Generator) -> Operands:
             return _UNIT * self.rows(2)(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
 
-        return SampledTask(
-            name="noisy-sum",
-            title=f"the sum of two values up to {self.limit:,}, known to about a fifth",
-            arity=2,
+        return self._task(
+            "noisy-sum",
+            f"the sum of two values up to {self.limit:,}, known to about a fifth",
+            2,
+            lambda X: objects(((X.sum(axis=1) + _UNIT // 2) // _UNIT).tolist()),
             draws={"train": draw},
-            solve=lambda X: objects(((X.sum(axis=1) + _UNIT // 2) // _UNIT).tolist()),
             max_operand=_UNIT * self.limit + _NOISE,
             max_numerator=2 * self.limit,
             commutative=True,
-            variants=NoisySum,
         )
 
 

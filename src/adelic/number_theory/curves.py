@@ -16,14 +16,14 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.drawn import Operands, SampledTask
+from adelic.data.drawn import Operands, SampledTask, Variants
 from adelic.number_theory.drawing import answers_with, held_out
 from adelic.number_theory.root_numbers import root_numbers
 from adelic.number_theory.spaces import for_curves, primes_up_to
 from adelic.number_theory.symbols import Integers
 from adelic.numbers import is_prime
 from adelic.numbers.primes import legendre
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 _LARGEST_A, _LARGEST_B = 1000, 20_000
 """Base curves have |a| and b up to these: all values of a, and b about as far as a³ and b² are of the same size."""
@@ -39,7 +39,7 @@ _CM = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RootNumber:
+class RootNumber(Variants):
     """Options of the task `root-number`: the sign in the functional equation of y² = x³ + ax + b.
 
     4a³ + 27b² has no prime above `max_prime`, so reduction is good at all greater primes, and the root number is the
@@ -54,10 +54,6 @@ class RootNumber:
 
     max_prime: int = option(31, help="Greatest prime of bad reduction (2 and 3 always count).", least=5, greatest=97)
     limit: int = option(10**15, help="Greatest |a| and |b|.", least=1000, greatest=9 * 10**18)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> SampledTask:
         """Return the task."""

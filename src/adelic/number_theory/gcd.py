@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import Operands, SampledTask
+from adelic.data.drawn import Operands, SampledTask, Variants
 from adelic.number_theory.drawing import answers_with, from_numbers, integers
 from adelic.number_theory.spaces import for_divisors
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 CLASSES = 100
 """GCDs from 1 to 100 are classes of their own; a greater one is "greater"."""
@@ -22,7 +22,7 @@ _DRAWN = {"uniform": " (uniform operands)", "log-uniform-operands": " (log-unifo
 
 
 @dataclass(frozen=True, kw_only=True)
-class GCD:
+class GCD(Variants):
     """Options of the task `gcd`.
 
     What the fields are stands beside them.
@@ -43,10 +43,6 @@ class GCD:
         help="Training pairs: uniform operands, log-uniform operands, or log-uniform GCDs (a GCD k with weight 1/k).",
         choices=("uniform", "log-uniform-operands", "log-uniform"),
     )
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> SampledTask:
         """Return the task."""

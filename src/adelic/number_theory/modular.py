@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import Draw, SampledTask
+from adelic.data.drawn import Draw, SampledTask, Variants
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, coprime, integers
 from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.numbers import AdeleSpace, is_prime
 from adelic.numbers.primes import split
 from adelic.numbers.rationals import objects
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 _FURTHER = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModularSum:
+class ModularSum(Variants):
     """Options of the task `modular-sum`: the sum of numbers modulo q.
 
     >>> X, y = ModularSum(terms=3, modulus=7).task().sample(2, np.random.default_rng(0))
@@ -31,10 +31,6 @@ class ModularSum:
 
     terms: int = option(16, help="How many numbers are added.", least=2, greatest=1024)
     modulus: int = option(257, help="The modulus q; numbers are from 0 to q - 1.", least=2, greatest=10**9)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> SampledTask:
         """Return the task."""
@@ -62,7 +58,7 @@ class ModularSum:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _AtAPrime:
+class _AtAPrime(Variants):
     """Options of tasks about one number at one prime."""
 
     limit: int = option(10**9, help="Greatest number.", least=100, greatest=10**15)
@@ -70,7 +66,7 @@ class _AtAPrime:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        check_fields(self)
+        super().__post_init__()
         if not is_prime(self.prime):
             raise ConfigurationError(f"prime={self.prime} is not a prime")
 

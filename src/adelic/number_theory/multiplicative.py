@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.data.drawn import Answers, Operands, SampledTask, Variants
 from adelic.errors import needs_extra
 from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import first_primes
-from adelic.storage.options import check_fields, option
+from adelic.storage.options import option
 
 _FURTHER = 100
 _PRIMES, _DIGITS = 100, 2
@@ -36,14 +36,10 @@ def moebius(numbers: Operands) -> Answers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneNumber:
+class _OneNumber(Variants):
     """Options of both tasks: which numbers there are."""
 
     limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
