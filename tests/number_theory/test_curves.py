@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import ConfigurationError
 from adelic.number_theory import TASKS, task
-from adelic.number_theory.curves import _CM, _LARGEST_A, _LARGEST_B, base_curves, related, squarefree, trace_table
+from adelic.number_theory.curves import _CM, _LARGEST_A, _LARGEST_B, base_curves, related, trace_table
 from adelic.number_theory.drawing import held_out
 from adelic.number_theory.root_numbers import load_pari, local_root_numbers, root_numbers
 from adelic.number_theory.symbols import REAL
@@ -112,17 +112,6 @@ def functional_equation(a, b):
     return round(ratios[0])
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("split", ["train", "new curves"])
-def test_functional_equations(split):
-    pari = load_pari()
-    a, b, signs = drawn(3000, split)
-    small = [i for i in range(len(a)) if int(pari.ellglobalred(pari.ellinit([a[i], b[i]]))[0]) < 10**8][:60]
-    assert len(small) > 30
-    for i in small:
-        assert functional_equation(int(a[i]), int(b[i])) == signs[i]
-
-
 def test_functional_equations_of_small_curves():
     pairs = [(a, b) for a, b in itertools.product(range(-8, 9), range(-12, 13)) if 4 * a**3 + 27 * b**2]
     for (a, b), found in zip(pairs, root_numbers(*np.array(pairs).T).tolist(), strict=True):
@@ -184,13 +173,6 @@ def test_twists_prime_to_the_conductor(a, b, d):
     if math.gcd(conductor, d) == 1:
         sign = int(pari.kronecker(d, -conductor))
         assert root_numbers(a * d**2, b * d**3) == root_numbers(a, b) * sign
-
-
-def test_isomorphic_curves_have_the_same_root_number():
-    a, b, signs = drawn(300)
-    small = (abs(a) < 10**12) & (abs(b) < 10**12)
-    for u in (2, 3, 7):
-        assert (root_numbers(a[small] * u**4, b[small] * u**6) == signs[small]).all()
 
 
 @pytest.mark.parametrize("split", TASK.splits)
@@ -261,12 +243,6 @@ def test_traces_of_frobenius(p):
             assert trace_table(p)[a, b] == int(pari.ellap(pari.ellinit([a, b]), p))
 
 
-def test_squarefree_twists():
-    assert squarefree(31, 10**9).tolist() == [
-        d for d in range(1, 1001) if is_smooth(d) and max(sympy.factorint(d).values(), default=1) == 1
-    ]
-
-
 @pytest.mark.parametrize(
     ("max_prime", "limit"), [(5, 1000), (7, 10**18), pytest.param(97, 9 * 10**18, marks=pytest.mark.long)]
 )
@@ -303,13 +279,6 @@ def test_places_are_primes():
     for place in (1, 4, -3, 91):
         with pytest.raises(ConfigurationError, match=f"{place} is not a prime"):
             local_root_numbers(1, 1, (2, place))
-
-
-def test_large_coefficients_print_nothing(capfd):
-    ends = [-(2**63), 2**63 - 1, 10**18, -(10**18) - 9]
-    signs = [int(root_numbers(a, b)) for a, b in itertools.product(ends[:2], ends[2:])]
-    assert set(signs) <= {-1, 1}
-    assert capfd.readouterr() == ("", "")
 
 
 def test_threads_agree():

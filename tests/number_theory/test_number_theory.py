@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from adelic.cli import commands, main
 from adelic.data import DrawnData
-from adelic.data.rules import question_rules
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.number_theory import TASKS, task
 from adelic.number_theory.arithmetic import ARITHMETIC
@@ -35,19 +34,6 @@ PRIMES = (2, 3, 5, 7, 11, 13)
 
 def rng(seed=0):
     return np.random.default_rng(seed)
-
-
-def mobius(n):
-    """From the definition, by trial division."""
-    sign, p = 1, 2
-    while n > 1:
-        if n % p == 0:
-            n //= p
-            if n % p == 0:
-                return 0
-            sign = -sign
-        p += 1
-    return sign
 
 
 def without(n, p):
@@ -100,36 +86,40 @@ def test_answers(name, split):
         assert (asked.class_names[answer] if asked.class_names else answer) == wanted, row
 
 
-@pytest.mark.parametrize(("name", "split"), CASES)
+@pytest.mark.parametrize(("name", "split"), [(name, split) for name in TASKS for split in TASKS[name].splits])
 def test_bounds_and_shapes(name, split):
     asked = TASKS[name]
     operands, answers = asked.sample(300, rng(1), split)
     assert operands.shape == (300, asked.arity)
-    assert operands.dtype == np.int64
+    assert operands.dtype == (np.int64 if asked.operands_are_integers else object)
     assert answers.shape == (300,)
-    assert abs(operands).max() <= asked.max_operand
-    assert asked.signed == bool((operands < 0).any())
-    assert 0 <= min(answers.tolist()) <= max(answers.tolist()) <= asked.max_numerator
+    numbers, results = ([Fraction(x) for x in values.ravel().tolist()] for values in (operands, answers))
+    assert max(abs(f.numerator) for f in numbers) <= asked.max_operand
+    assert max(f.denominator for f in numbers) <= asked.max_operand_denominator
+    assert max(abs(f.numerator) for f in results) <= asked.max_numerator
+    assert max(f.denominator for f in results) <= asked.max_denominator
+    assert asked.signed or asked.operators or min(numbers + results) >= 0
     if asked.class_names is None:
-        assert {type(answer) for answer in answers.tolist()} == {int}
+        assert {type(answer) for answer in answers.tolist()} <= {int, Fraction}
     else:
         assert answers.dtype == np.int64
-        assert max(answers) < len(asked.class_names)
-    again = asked.sample(300, rng(1), split)
+        assert 0 <= min(answers) <= max(answers) < len(asked.class_names)
+    again, other = asked.sample(300, rng(1), split), asked.sample(300, rng(4), split)
     assert (operands == again[0]).all()
     assert (answers == again[1]).all()
+    assert (operands != other[0]).any()
     if asked.commutative:
         assert (asked.solve(operands[:, ::-1]) == answers).all()
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if name not in ("valuation", "order")])
+@pytest.mark.parametrize("name", [name for name in TASKS if name not in ("valuation", "order")])
 def test_no_test_question_is_trained_on(name):
     asked = task(name, **{"limit": 5000} if "limit" in TASKS[name].options else {})
     trained, _ = asked.sample(300, rng(2))
     keys = set(map(tuple, asked.keys(trained).tolist()))
     assert len(keys) == 300
     for split in ("test", *asked.never_seen):
-        others, _ = asked.sample(300, rng(3), split, exclude=trained)
+        others, _ = asked.sample(300, rng(2), split, exclude=trained)  # the same stream, so that collisions are sure
         assert not keys & set(map(tuple, asked.keys(others).tolist()))
 
 
@@ -177,22 +167,9 @@ def test_networks_with_any_embedding_learn_classes(name, embedding):
     assert experiment.questions.drawn.class_names
 
 
-def test_a_linear_function_is_a_rule_for_numbers_that_are_classes():
-    asked = task("noisy-sum", limit=400)
-    best = question_rules(asked, *asked.sample(500, rng()))[0]
-    assert best.name == "a linear function, rounded"
-    assert best.accuracy(*asked.sample(500, rng(1))) > 0.98
-
-
 def test_a_small_task_runs_out_of_questions():
     with pytest.raises(ConfigurationError, match="squarefree has no 200 different questions"):
         task("squarefree", limit=100).sample(200, rng())
-
-
-def test_moebius_of_all_small_numbers():
-    numbers = np.arange(2, 3000)[:, None]
-    names = TASKS["moebius"].class_names
-    assert [int(names[k]) for k in TASKS["moebius"].solve(numbers)] == [mobius(n) for n in range(2, 3000)]
 
 
 def test_distributions_of_gcds():
@@ -209,11 +186,6 @@ def test_distributions_of_gcds():
     stratified = counted("uniform", "stratified")
     assert set(stratified) == set(range(1, 101))
     assert max(stratified.values()) < 2 * min(stratified.values())
-
-
-def test_log_uniform_operands():
-    operands, _ = task("gcd", outcomes="log-uniform-operands").sample(20_000, rng(), "test")
-    assert np.mean(operands < 1000) == pytest.approx(0.5, abs=0.02)
 
 
 def test_numbers_that_training_never_sees():
@@ -343,12 +315,6 @@ def test_units_of_valuations_are_uniform():
     assert np.mean(units[y < 20] == 1) < 0.001
 
 
-def test_the_noise_does_not_reach_the_answer():
-    X, y = TASKS["noisy-sum"].sample(2000, rng())
-    assert len(set((X % 1000).ravel().tolist())) > 350
-    assert (y == np.array([round(a / 1000) + round(b / 1000) for a, b in X.tolist()])).all()
-
-
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
@@ -406,9 +372,3 @@ def test_the_engine_trains_on_them(tmp_path, monkeypatch, capsys):
         main(["train", "gcd", "--solver", "xval", "--tensorboard"])
     assert caught.value.code == 2
     assert "--tensorboard is for networks, and xval is none" in capsys.readouterr().err
-
-
-def test_tasks_are_listed():
-    listed = CliRunner().invoke(commands, ["data", "list"], obj="adelic").output
-    assert all(name in listed for name in TASKS)
-    assert "outcomes" in listed

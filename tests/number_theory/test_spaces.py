@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from experiments.solvers.parity import local_classes, local_parts
 
-from adelic import AdeleSpace, number_theory
+from adelic import number_theory
 from adelic.number_theory.root_numbers import local_root_numbers
-from adelic.number_theory.spaces import digits_of, for_divisors, for_residues, for_square_classes, primes_up_to
+from adelic.number_theory.spaces import for_divisors, primes_up_to
 from adelic_lab.report.drawn import read_plan
 
 
@@ -121,10 +121,3 @@ def test_the_benchmark_has_written_what_tasks_ask_for():
             said.setdefault(series.task, set()).add(one.embedding.space() == one.data.space)
     for task in ("gcd", "squarefree", "moebius", "conic", "ternary-form", "root-number"):
         assert said[task] == {True}, task
-
-
-def test_residues_and_square_classes():
-    assert for_residues(97) == AdeleSpace((97,), 1)
-    assert for_residues(2**5 * 7).precision == {2: 5, 7: 1}
-    assert for_square_classes((3, 7)).precision == 2
-    assert [digits_of(n, 10) for n in (0, 9, 10, 10**17)] == [0, 1, 2, 18]

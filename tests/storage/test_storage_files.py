@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import RunBusyError, StorageError
 from adelic.storage import files
-from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user, taking_turns
+from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -143,15 +143,6 @@ def test_a_device_is_written_to_and_stays_one(tmp_path, make_device):
     after = device.stat()
     assert stat.S_ISCHR(after.st_mode)
     assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
-
-
-def test_the_name_of_an_open_pipe_is_written_to():
-    """As /dev/stdout is one, and what a shell passes for >(command)."""
-    read, write = os.pipe()
-    with os.fdopen(read, "rb") as end:
-        atomic_write(f"/dev/fd/{write}", "text")
-        os.close(write)
-        assert end.read() == b"text"
 
 
 def test_symbolic_links_are_followed(tmp_path):
@@ -320,20 +311,6 @@ def test_a_failing_writer_leaves_nothing(tmp_path):
     assert names(tmp_path) == []
 
 
-def test_a_folder_that_cannot_be_made():
-    """/proc takes no file, whoever runs this."""
-    with pytest.raises(StorageError, match="cannot write"):
-        atomic_write("/proc/adelic/file", "x")
-
-
-def test_path_through_a_file(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match=r"cannot write .*file"):
-        atomic_write(tmp_path / "file" / "below", "x")
-    with pytest.raises(StorageError, match=r"cannot read .*file"):
-        read_bytes(tmp_path / "file" / "below")
-
-
 def test_path_is_a_folder(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(StorageError, match="cannot write"):
@@ -397,18 +374,6 @@ def test_a_new_folder_is_not_left_empty(tmp_path):
     assert names(tmp_path) == ["old", "used"]
 
 
-def test_a_folder_of_another_process_is_not_deleted(tmp_path, monkeypatch):
-    """Both find none and make it; the one that comes too late leaves it alone, empty as it is."""
-    folder = tmp_path / "run"
-    with sole_user(folder):
-        monkeypatch.setattr(Path, "exists", lambda path: path != folder and os.path.lexists(path))
-        with pytest.raises(RunBusyError), sole_user(folder):
-            pass
-        monkeypatch.undo()
-        assert folder.is_dir()
-    assert not folder.exists()
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_read_where_that_is_meant_alone(tmp_path):
     pipe = tmp_path / "pipe"
@@ -450,14 +415,6 @@ def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
     assert entered == ["refused", "no module"]
 
 
-def test_a_folder_that_cannot_be_made_has_no_user(tmp_path):
-    (tmp_path / "file").touch()
-    folder = tmp_path / "file" / "run"
-    with pytest.raises(StorageError) as caught, sole_user(folder, remedy="choose another"):
-        pass
-    assert str(caught.value) == f"cannot use the folder {folder}: {os.strerror(errno.ENOTDIR)}; choose another"
-
-
 TURNS = """
 import sys
 from pathlib import Path
@@ -477,54 +434,3 @@ def test_processes_take_turns(tmp_path):
     assert [process.wait(60) for process in counting] == [0, 0, 0]
     assert (folder / "counter").read_text() == "300"
     assert names(folder) == ["counter"]
-
-
-def test_a_turn_ends_with_its_block_or_its_process(tmp_path):
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom adelic.storage.files import taking_turns\n"
-        "with taking_turns(Path(sys.argv[1])):\n    print('has it', flush=True)\n    sys.stdin.read()\n"
-    )
-    with pytest.raises(KeyError), taking_turns(tmp_path):
-        raise KeyError
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
-        assert other.stdout.readline() == "has it\n"
-        entered = threading.Event()
-        waiting = threading.Thread(target=lambda: take_a_turn(tmp_path, entered))
-        waiting.start()
-        assert not entered.wait(0.3)
-        other.kill()
-        assert entered.wait(10)
-        waiting.join()
-
-
-def take_a_turn(folder, entered):
-    with taking_turns(folder):
-        entered.set()
-
-
-def test_turns_of_two_folders_are_apart(tmp_path):
-    with taking_turns(tmp_path / "one"), taking_turns(tmp_path / "other"):
-        assert names(tmp_path) == ["one", "other"]
-
-
-def test_where_there_are_no_locks_there_are_no_turns(tmp_path, monkeypatch):
-    def refuse(descriptor, operation):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(files.fcntl, "flock", refuse)
-    with taking_turns(tmp_path), taking_turns(tmp_path):
-        pass
-    monkeypatch.setattr(files, "fcntl", None)
-    with taking_turns(tmp_path / "new"), taking_turns(tmp_path / "new"):
-        assert names(tmp_path) == ["new"]
-
-
-def test_a_folder_that_cannot_be_made_has_no_turns(tmp_path):
-    (tmp_path / "file").touch()
-    with (
-        pytest.raises(StorageError, match=r"cannot use the folder .*choose another"),
-        taking_turns(tmp_path / "file" / "run", remedy="choose another"),
-    ):
-        pass
