@@ -17,7 +17,7 @@ from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, steps_of, wo
 
 from adelic.integrations.transformers import find_numbers
 from adelic.integrations.transformers.scratchpads import in_place
-from adelic.nn.heads.exact import BINARY, derivation_text
+from adelic.nn.heads.exact import BINARY, choice_text
 
 WHOLE = ("gcd", "lcm", "%", "//", "divides")
 """Operations on integers alone."""
@@ -157,7 +157,7 @@ class TableInSteps:
             value = result(name, a, b)
             if value is None:
                 return "", "; ".join(said)
-            said.append(derivation_text(name, [a, b]))
+            said.append(choice_text((name, 0, 1), [a, b]))
             text = in_place(text, found[-k].start, found[1 - k].end, str(value))
         return str(found[0].value), "; ".join(said)
 
@@ -191,6 +191,6 @@ def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str |
     places = placed(numbers)
     chosen = [places[at] for at in (template.left, template.right) if at in places]
     if template.operation == "copy":
-        return (str(chosen[0]), derivation_text("copy", chosen[:1])) if chosen else ("", None)
+        return (str(chosen[0]), choice_text(("copy", 0), chosen)) if chosen else ("", None)
     value = result(template.operation, *chosen) if len(chosen) == 2 else None
-    return ("", None) if value is None else (str(value), derivation_text(template.operation, chosen))
+    return ("", None) if value is None else (str(value), choice_text((template.operation, *range(len(chosen))), chosen))

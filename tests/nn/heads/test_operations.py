@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError
 from adelic.nn import OperationHead, exact_numbers, fractions_of
-from adelic.nn.heads.exact import BINARY, COMMUTATIVE, LARGEST_BITS, MOST_BITS, PRIMES, UNARY, derivation_text
+from adelic.nn.heads.exact import BINARY, COMMUTATIVE, LARGEST_BITS, MOST_BITS, PRIMES, UNARY, choice_text
 from adelic.nn.heads.operations import MOST_NUMBERS
 
 ALL = (*BINARY, *UNARY)
@@ -254,7 +254,7 @@ def test_derivations_of_one_value_are_counted_together():
     numbers = [Fraction(2), Fraction(2), Fraction(5)]
     chosen = [numbers[at] for at in (i, j) if at is not None]
     assert by_fractions(name, *chosen) == written.values[0]
-    assert written.derivations[0] == derivation_text(name, chosen)
+    assert written.derivations[0] == choice_text((name, *range(len(chosen))), chosen)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,8 @@ def test_derivations_of_one_value_are_counted_together():
     ],
 )
 def test_derivations_are_written_as_one_would(name, numbers, text):
-    assert derivation_text(name, fractions_of(exact_numbers(numbers)).tolist()) == text
+    values = fractions_of(exact_numbers(numbers)).tolist()
+    assert choice_text((name, *range(len(values))), values) == text
 
 
 def test_operations_commute_that_are_said_to():

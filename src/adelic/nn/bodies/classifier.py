@@ -192,13 +192,16 @@ def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers
         raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
 
 
-def check_heads(n_heads: int, d_model: int) -> None:
-    """Raise ConfigurationError unless heads can share a vector.
+def check_layers(n_heads: int, d_feedforward: int, norm: str = "pre", **width: int) -> None:
+    """Raise ConfigurationError unless layers of an encoder can have these sizes: heads share a vector.
 
-    >>> check_heads(3, d_model=8)
+    >>> check_layers(3, 16, d_model=8)
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: d_model=8 is not divisible by n_heads=3
     """
-    check_positive(n_heads=n_heads)
-    if d_model % n_heads:
-        raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
+    check_positive(n_heads=n_heads, d_feedforward=d_feedforward, **width)
+    for name, d in width.items():
+        if d % n_heads:
+            raise ConfigurationError(f"{name}={d} is not divisible by n_heads={n_heads}")
+    if norm not in ("post", "pre"):
+        raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")

@@ -10,9 +10,9 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import Body, check_heads, check_rows, check_sizes
+from adelic.nn.bodies.classifier import Body, check_layers, check_rows, check_sizes
 from adelic.nn.bodies.encoder import SITES
-from adelic.nn.checks import as_ids, check_positive
+from adelic.nn.checks import as_ids
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
 
@@ -64,8 +64,7 @@ class GraphClassifier(Body):
         super().__init__()
         d = embedding.d_model
         check_sizes(n_classes, max_length, n_layers, dropout)
-        check_positive(d_feedforward=d_feedforward)
-        check_heads(n_heads, d_model=d)
+        check_layers(n_heads, d_feedforward, d_model=d)
         n = math.isqrt(max_length)
         if n * n != max_length:
             raise ConfigurationError(

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, current
+from adelic.nn.bodies.classifier import check_layers, check_sizes
 from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_forward, normalize
 from adelic.nn.checks import check_plain, check_positive
 from adelic.nn.kernels import fused
@@ -76,14 +77,9 @@ class PlacewiseTransformer(nn.Module):
         across: Across | None = None,
     ) -> None:
         super().__init__()
-        check_positive(n_places=n_places, d_place=d_place, n_layers=n_layers)
-        check_positive(n_heads=n_heads, d_feedforward=d_feedforward)
-        if d_place % n_heads:
-            raise ConfigurationError(f"d_place={d_place} is not divisible by n_heads={n_heads}")
-        if not 0 <= dropout < 1:
-            raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
-        if norm not in ("post", "pre"):
-            raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
+        check_positive(n_places=n_places)
+        check_sizes(None, 1, n_layers, dropout)
+        check_layers(n_heads, d_feedforward, norm, d_place=d_place)
         if across not in (None, "late"):
             raise ConfigurationError(f"across={across!r} is unknown; use 'late' or None")
         self.n_places, self.d_place, self.dropout = n_places, d_place, dropout

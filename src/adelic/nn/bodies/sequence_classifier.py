@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_heads, check_sizes, read_size
+from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_layers, check_sizes, read_size
 from adelic.nn.bodies.encoder import SITES, EncoderLayer, Norm
-from adelic.nn.checks import as_ids, check_positive, length_of
+from adelic.nn.checks import as_ids, length_of
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.heads.classes import make_head
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
@@ -69,12 +69,9 @@ class SequenceClassifier(Classifier):
     ) -> None:
         super().__init__()
         d_model = embedding.d_model
-        check_heads(n_heads, d_model=d_model)
+        check_layers(n_heads, d_feedforward, norm, d_model=d_model)
         check_sizes(n_classes, max_length, n_layers, dropout)
-        check_positive(d_feedforward=d_feedforward)
         max_length *= embedding.tokens_per_number
-        if norm not in ("post", "pre"):
-            raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
         self.max_length, self.pooling = max_length, pooling
         self.cls = nn.Parameter(torch.randn(d_model))

@@ -1,7 +1,6 @@
 """Abacus: the digits of a number, each bound to its place."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,9 +8,9 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
-from adelic.nn.base_digits import count_digits, most_digits, to_digits
+from adelic.nn.base_digits import most_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Numbers, Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 class AbacusEmbedding(FeatureEmbedding):
@@ -41,7 +40,7 @@ class AbacusEmbedding(FeatureEmbedding):
 
     Source: McLeish et al., "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399, section 3.
 
-    >>> embedding = AbacusEmbedding(Vocabulary([12, 21, -5]), d_model=16)
+    >>> embedding = AbacusEmbedding([12, 21, -5], d_model=16)
     >>> embedding.table
     tensor([[ 2,  1,  1],
             [ 1,  2,  1],
@@ -51,6 +50,7 @@ class AbacusEmbedding(FeatureEmbedding):
     """
 
     name = "abacus"
+    digits_option = "max_digits"
 
     def __init__(
         self,
@@ -70,14 +70,6 @@ class AbacusEmbedding(FeatureEmbedding):
         self.places = nn.Embedding(self.max_digits + max_offset, d_model)
         self.signs = nn.Embedding(3, d_model)
         self._tabulate()
-
-    @classmethod
-    def from_options(
-        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
-    ) -> Self:
-        """Return the embedding, with as many digits as the greatest number has."""
-        digits = {} if reach is None else {"max_digits": count_digits(reach, 10)}
-        return super().from_options(vocabulary, d_model, {**options, **digits})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the digits are."""

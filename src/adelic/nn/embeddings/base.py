@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.base_digits import count_digits
 from adelic.nn.checks import as_ids, check_plain, check_positive
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
@@ -32,6 +33,7 @@ class NumberEmbedding(Fingerprinted):
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
         needs_vocabulary: whether it cannot do without a vocabulary, as it has a vector, or the like, for each number.
         reads_missing: whether it has vectors for the ids of missing and unknown numbers.
+        digits_option: the option that says how many digits it has, where it has some.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
         tokens_per_number: how many vectors a number becomes; 1 for most embeddings.
@@ -47,6 +49,7 @@ class NumberEmbedding(Fingerprinted):
     name: ClassVar[str]
     needs_vocabulary: ClassVar[bool] = False
     reads_missing: ClassVar[bool] = False
+    digits_option: ClassVar[str | None] = None
     tokens_per_number = 1
 
     def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
@@ -73,7 +76,10 @@ class NumberEmbedding(Fingerprinted):
             options: by name.
             reach: without a vocabulary, the greatest size of a number, which decides how many digits an embedding has.
         """
-        return cls(vocabulary, d_model=d_model, **options)
+        digits = {}
+        if cls.digits_option and reach is not None:
+            digits[cls.digits_option] = count_digits(reach, options.get("base", 10))
+        return cls(vocabulary, d_model=d_model, **options, **digits)
 
     @abstractmethod
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:

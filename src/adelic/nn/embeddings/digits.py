@@ -1,7 +1,6 @@
 """Tokens in place of vectors: the base-B digits of a number, or its residues, each a token of its own."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,10 +8,10 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.base_digits import count_digits, most_digits, to_digits
+from adelic.nn.base_digits import most_digits, to_digits
 from adelic.nn.checks import length_of
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Numbers, Vocabulary
+from adelic.nn.vocabulary import Numbers
 from adelic.numbers.primes import first_primes
 from adelic.numbers.rationals import residues
 
@@ -72,6 +71,7 @@ class BaseDigitsEmbedding(TokenEmbedding):
     """
 
     name = "base-digits"
+    digits_option = "max_digits"
 
     def __init__(
         self, vocabulary: Numbers | None, d_model: int = 128, *, base: int = 10, max_digits: int | None = None
@@ -82,14 +82,6 @@ class BaseDigitsEmbedding(TokenEmbedding):
         self.tokens_per_number = 1 + self.max_digits
         self.vectors = nn.Embedding(base + 2, d_model)
         self._tabulate()
-
-    @classmethod
-    def from_options(
-        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
-    ) -> Self:
-        """Return the embedding, with as many digits as the greatest number has."""
-        max_digits = None if reach is None else count_digits(reach, options["base"])
-        return super().from_options(vocabulary, d_model, {**options, "max_digits": max_digits})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the digits are."""

@@ -1,9 +1,9 @@
 """FoNE: Fourier features of a number's digits, as we run it and as it is published."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Numbers, Vocabulary
+from adelic.nn.vocabulary import Numbers
 from adelic.numbers.describe import describe
 
 _ROUNDING = 1e-12
@@ -46,7 +46,8 @@ class FoNEEmbedding(FeatureEmbedding):
         fractional_digits: F; by default as many as the vocabulary needs, 0 without one.
         projection: "linear" for a trained linear map of the features, 2(I + F) + 1 with base 10; None pads them with
             zeros (the paper finds both equally good).
-        bases: of the periods, each from 2 to 10; the paper's is 10, the published code also has {2, 5}.
+        bases: of the periods, each from 2 to 10, or text such as "2-5"; the paper's is 10, the published code also has
+            {2, 5}.
         standardize: whether each feature is shifted and scaled to mean 0 and variance 1 over the vocabulary, as
             `adelic.numbers.features.standardize` does; those that are constant become 0.
         published: whether to do as the published code does: a trained vector, that of its token [NUM], is added to
@@ -73,6 +74,7 @@ class FoNEEmbedding(FeatureEmbedding):
     """
 
     name = "fone"
+    digits_option = "integer_digits"
 
     def __init__(
         self,
@@ -82,7 +84,7 @@ class FoNEEmbedding(FeatureEmbedding):
         integer_digits: int | None = None,
         fractional_digits: int | None = None,
         projection: Literal["linear"] | None = "linear",
-        bases: Sequence[int] = (10,),
+        bases: Sequence[int] | str = (10,),
         standardize: bool = False,
         published: bool = False,
         max_shift: int = 0,
@@ -137,15 +139,6 @@ class FoNEEmbedding(FeatureEmbedding):
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
 
-    @classmethod
-    def from_options(
-        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
-    ) -> Self:
-        """Return the embedding that the values of all options describe; bases are text there, as 2-5."""
-        bases = tuple(map(int, options["bases"].split("-")))
-        digits = {} if reach is None else {"integer_digits": count_digits(reach, 10)}
-        return super().from_options(vocabulary, d_model, {**options, "bases": bases, **digits})
-
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the features are."""
         options = {"published": self.published, "standardize": self.standardize}
@@ -198,14 +191,16 @@ class FoNEEmbedding(FeatureEmbedding):
         return torch.cat([whole, waves[..., : self.n_waves - 2 * n_whole], sign], dim=-1)
 
 
-def check_bases(bases: Sequence[int]) -> tuple[int, ...]:
+def check_bases(bases: Sequence[int] | str) -> tuple[int, ...]:
     """Return the bases of FoNE's periods, each once, ascending.
 
     Other bases than whole numbers from 2 to 10, or none, are a ConfigurationError.
 
-    >>> check_bases([5, 2])
-    (2, 5)
+    >>> check_bases([5, 2]), check_bases("2-5")
+    ((2, 5), (2, 5))
     """
+    if isinstance(bases, str):
+        bases = [int(base) if base.isdecimal() else -1 for base in bases.split("-")]
     if not bases or not all(type(base) is int and 2 <= base <= 10 for base in bases):
         raise ConfigurationError(f"bases={tuple(bases)} give no periods; use whole numbers from 2 to 10, as (2, 5)")
     return tuple(sorted(set(bases)))

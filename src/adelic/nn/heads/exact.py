@@ -494,28 +494,6 @@ def operation(name: str) -> Operation:
     return COPY if name == "copy" else UNARY.get(name) or BINARY[name]
 
 
-def exact_value(name: str, numbers: Sequence[Any]) -> Any:
-    """Return the exact value of a derivation, a `Fraction`.
-
-    >>> from fractions import Fraction
-    >>> exact_value("*", [Fraction(25, 2), Fraction(8)])
-    Fraction(100, 1)
-    """
-    return type(numbers[0])(operation(name).exact(*numbers))
-
-
-def derivation_text(name: str, numbers: Sequence[Any]) -> str:
-    """Return how a derivation is written; "free" for what another head says.
-
-    >>> from fractions import Fraction
-    >>> derivation_text("-", [Fraction(1, 3), Fraction(-5, 4)]), derivation_text("gcd", [Fraction(6), Fraction(4)])
-    ('1/3 − (−1.25)', 'gcd(6, 4)')
-    """
-    if name == "free":
-        return name
-    return _text(name, [_shown(q) for q in numbers])
-
-
 def choice_value(choice: Choice, numbers: Sequence[Any]) -> Any:
     """Return the exact value of an operation and the indices of its numbers, or, instead of one, a choice again.
 
@@ -525,17 +503,17 @@ def choice_value(choice: Choice, numbers: Sequence[Any]) -> Any:
     (Fraction(2, 1), Fraction(16, 1))
     """
     name, *operands = choice
-    return exact_value(
-        name, [choice_value(i, numbers) if isinstance(i, tuple) else numbers[i] for i in operands if i is not None]
-    )
+    values = [choice_value(i, numbers) if isinstance(i, tuple) else numbers[i] for i in operands if i is not None]
+    return type(values[0])(operation(name).exact(*values))
 
 
 def choice_text(choice: Choice, numbers: Sequence[Any]) -> str:
-    """Return how such a choice is written.
+    """Return how such a choice is written; "free" for what another head says.
 
     >>> from fractions import Fraction
-    >>> choice_text(("*", ("+", 0, 1), 2), [Fraction(3), Fraction(5), Fraction(-2)])
-    '(3 + 5) × (−2)'
+    >>> numbers = [Fraction(3), Fraction(1, 3), Fraction(-5, 4)]
+    >>> choice_text(("*", ("+", 0, 1), 2), numbers), choice_text(("gcd", 0, 2), numbers)
+    ('(3 + 1/3) × (−1.25)', 'gcd(3, −1.25)')
     """
     name, *operands = choice
     if name == "free":
@@ -545,7 +523,9 @@ def choice_text(choice: Choice, numbers: Sequence[Any]) -> str:
         for i in operands
         if i is not None
     ]
-    return _text(name, texts)
+    if name in ("+", "-", "*", "/", "**"):  # other operations write brackets or bars around
+        texts = [f"({text})" if text.startswith("−") else text for text in texts]
+    return operation(name).text.format(**dict(zip("ab", texts, strict=False)))
 
 
 def ordered(choice: Choice) -> Choice:
@@ -574,12 +554,6 @@ def placed(choice: Choice, positions: Sequence[int]) -> Choice:
         name,
         *(placed(i, positions) if isinstance(i, tuple) else i if i is None else positions[i] for i in operands),
     )
-
-
-def _text(name: str, texts: Sequence[str]) -> str:
-    if name in ("+", "-", "*", "/", "**"):  # other operations write brackets or bars around
-        texts = [f"({text})" if text.startswith("−") else text for text in texts]
-    return operation(name).text.format(**dict(zip("ab", texts, strict=False)))
 
 
 def _shown(q: Any) -> str:
