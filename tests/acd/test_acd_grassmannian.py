@@ -92,16 +92,6 @@ def test_count_of_the_data_set(published_facts):
     assert (order.places(order[places]) == places).all()
 
 
-def test_count_of_other_shapes():
-    assert grassmannian.count_semistandard((), 5) == 1
-    assert grassmannian.count_semistandard((1, 1, 1), 2) == 0
-    assert grassmannian.count_semistandard((3,), 4) == 20
-    assert grassmannian.count_semistandard((2, 1, 0), 3) == 8
-    for shape, n in (((1, 2), 3), ((-1,), 3), ((1.0,), 3), ((1,), -1), ((1,), True)):
-        with pytest.raises(EncodingError):
-            grassmannian.count_semistandard(shape, n)
-
-
 @pytest.mark.parametrize(("rank", "n"), [(2, 5), (2, 6), (3, 5), (4, 5)])
 def test_tableaux_of_a_content(rank, n):
     by_content = {}
@@ -459,18 +449,6 @@ def test_no_number_of_letters(n):
     for function in (grassmannian.is_cluster_variable, grassmannian.promotion, grassmannian.evacuation):
         with pytest.raises(EncodingError):
             function([[1], [2], [3]], n)
-
-
-def test_batches():
-    T = [[1, 2, 6, 9], [7, 8, 8, 11], [9, 10, 10, 12]]
-    flat = [letter for row in T for letter in row]
-    assert grassmannian.is_cluster_variable(T) is True
-    assert grassmannian.is_cluster_variable(flat) is True
-    assert grassmannian.is_cluster_variable([flat, flat]).tolist() == [True, True]
-    assert grassmannian.is_cluster_variable([[T], [T]]).tolist() == [[True], [True]]
-    assert grassmannian.is_cluster_variable(np.empty((0, 12), np.int8)).shape == (0,)
-    assert grassmannian.promotion([flat], 12).shape == (1, 12)
-    assert grassmannian.standardise([[T]]).shape == (1, 1, 3, 4)
 
 
 @pytest.mark.parametrize("rank", [0, 5, True, 1.0])

@@ -216,26 +216,6 @@ def test_reversed_labels_are_noticed_and_turned_round(planted, task):
     assert first(d, "wrong label").startswith(f"{task}_test.jsonl:5: ")
 
 
-def test_labels_that_are_shifted_are_noticed_and_few_wrong_ones_are_not_a_renaming(planted):
-    """The README of mHeight forgets the "less 1"."""
-
-    def shift(splits):
-        for _, y in splits.values():
-            y += 1
-
-    d = planted("mheight", shift)
-    assert d.provenance["labels"].startswith("1 in the files is '0'; 2 in the files is '1'; ")
-    assert d.provenance["problems"] == {}
-
-    def some(splits):
-        y = splits["train"][1]
-        y[: len(y) // 5] = 1 - y[: len(y) // 5]
-
-    d = planted("weaving", some)
-    assert d.provenance["labels"] == "as documented here"
-    assert d.provenance["problems"]["wrong label"]["rows"] == 20
-
-
 def replace_line(path, number, text):
     lines = path.read_text(encoding="utf-8").splitlines()
     lines[number - 1] = text

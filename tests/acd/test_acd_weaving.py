@@ -194,22 +194,6 @@ def test_many_matrices_at_once(n, edition, generated):
     assert weaving.is_weaving_pattern(rows.X.reshape(2, -1, 1, n, n - 1)).shape == (2, len(rows.X) // 2, 1)
 
 
-@pytest.mark.parametrize(
-    "matrices",
-    [
-        np.ones((2, 3, 3), int),
-        np.ones((1, 1, 0), int),
-        np.ones((2, 3, 2)),
-        np.ones((2, 3, 2), bool),
-        np.ones((1, 1, 6), int),
-    ],
-)
-def test_malformed_batches_raise(matrices):
-    with pytest.raises(EncodingError) as caught:
-        weaving.is_weaving_pattern(matrices)
-    assert "\n" not in str(caught.value)
-
-
 def test_cues(generated):
     """Read off by eye: the least arrangement of four, and a leaky non-pattern."""
     cues = weaving.TASK.cues

@@ -6,7 +6,6 @@ import pytest
 from adelic import acd, data
 from adelic.data import auditing
 from adelic.data.dataset import Dataset
-from adelic.data.rules import accuracy_of_rule
 from adelic.errors import ConfigurationError, UnknownNameError
 
 
@@ -36,11 +35,6 @@ def test_a_cue_that_decides_scores_all(parity):
     assert found["cue: nothing"] == found["majority class"]
     majority = np.bincount(np.concatenate([parity.y_train, parity.y_validation])).argmax()
     assert found["majority class"][0] == np.mean(parity.y_test == majority)
-
-
-def test_values_that_train_lacks_get_the_majority_class():
-    d = dataset(([[1], [1], [2]], [0, 0, 1]), ([[2]], [1]), ([[3], [0], [2]], [0, 1, 1]))
-    assert accuracy_of_rule(d.X_train[:, 0], d.y_train, d.X_test[:, 0], d.y_test) == pytest.approx(2 / 3)
 
 
 def test_the_best_token_is_named(parity):
@@ -192,8 +186,3 @@ def test_a_table_of_ones_own(price):
     for chosen in ({"n": 4}, {"seed": 1}, {"split": "orbits"}, {"edition": "leaky"}, {"labelling": "random"}):
         with pytest.raises(ConfigurationError, match="chooses among stored data; leave it out beside a data set"):
             data.audit(d, **chosen)
-
-
-def test_a_data_set_is_audited_as_its_task_is():
-    by_name, given = data.audit("weaving", n=5), data.audit(acd.load("weaving", n=5))
-    assert given | {"command": by_name["command"]} == by_name

@@ -159,15 +159,3 @@ def test_unknown_names():
             acd.load(odd)
         with pytest.raises(AdelicError):
             acd.load("weaving", edition=odd)
-
-
-def test_progress():
-    calls = []
-    acd.build("schubert", n=3, progress=lambda *call: calls.append(call))
-    assert {what for _, _, what in calls} == {"products", "zeros", "writing"}
-    for what in ("products", "zeros"):
-        assert [call for call in calls if call[2] == what][-1][:2] == (6, 6)
-    for name in ("mheight", "weaving"):
-        calls.clear()
-        acd.build(name, n=5, progress=lambda *call: calls.append(call))
-        assert calls[-1][0] == calls[-1][1]

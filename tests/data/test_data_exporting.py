@@ -175,16 +175,6 @@ def test_exporting_again_leaves_the_files_alone(tmp_path):
     assert [(path.stat().st_ino, path.stat().st_mtime_ns) for path in paths[:-1]] == before
 
 
-def test_a_file_that_was_lost_is_written_again(tmp_path):
-    d = acd.load("schubert", n=3)
-    paths = acd.export(d, tmp_path, format="csv")
-    content = [path.read_bytes() for path in paths]
-    for lost in (paths[1], paths[-1]):
-        lost.unlink()
-        acd.export(d, tmp_path, format="csv")
-        assert [path.read_bytes() for path in paths] == content
-
-
 @pytest.mark.parametrize("format", ENDINGS)
 def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A002
     one, other = acd.load("schubert", n=3), acd.load("schubert", n=3, seed=1)
@@ -225,13 +215,6 @@ def test_a_description_never_stands_beside_files_that_it_does_not_describe(tmp_p
         acd.export(other, tmp_path, format="csv", force=True)
     assert calls == ["train.csv", "validation.csv"]
     assert not (tmp_path / "dataset.json").exists()
-
-
-def test_large_files_are_written_in_pieces(tmp_path, monkeypatch):
-    d = acd.load("schubert", n=4)
-    whole = [path.read_bytes() for path in acd.export(d, tmp_path / "whole", format="csv")[:-1]]
-    monkeypatch.setattr(exporting, "CHUNK", 7)
-    assert [path.read_bytes() for path in acd.export(d, tmp_path / "pieces", format="csv")[:-1]] == whole
 
 
 def test_bad_input(tmp_path):

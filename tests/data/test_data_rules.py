@@ -132,20 +132,6 @@ def test_the_best_rules_of_tasks_are_known():
     assert rules(drawn_task("decimal-digit"))[0].name == "the answer of the nearest n"
 
 
-def test_the_best_rules_of_the_greatest_common_divisor():
-    """The tree; of single readings, both operands modulo 6, whose accuracy follows from the classes."""
-    task = drawn_task("gcd")
-    X, y = task.sample(20_000, rng())
-    found = question_rules(task, X, y)
-    assert [rule.name for rule in found[:2]] == ["tree of trivial features", "a and b modulo 6"]
-    asked, wanted = task.sample(20_000, rng(1), "test", exclude=X)
-    by_hand = 0
-    for cell in range(36):
-        of_train, of_test = ((Z[:, 0] % 6 + 6 * (Z[:, 1] % 6)) == cell for Z in (X, asked))
-        by_hand += (wanted[of_test] == np.bincount(y[of_train]).argmax()).sum()
-    assert found[1].accuracy(asked, wanted) == by_hand / len(asked)
-
-
 def test_rules_are_chosen_and_learnt_from_the_given_questions_alone():
     """Held out is the second half; a rule that is right on the first half alone is not chosen."""
     X = rng().integers(1, 10**6, (2000, 1))

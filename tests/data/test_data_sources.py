@@ -1,6 +1,5 @@
 """What an experiment is on: a task of some size or a table, by one name."""
 
-import dataclasses
 import tomllib
 from pathlib import Path
 
@@ -116,11 +115,3 @@ def test_images_are_for_orbits_alone(table):
     for data in (TaskData("schubert", 4), TaskData("lattice", 10), TableData(str(table), "kind")):
         with pytest.raises(ConfigurationError, match=r"use .*--no-symmetries"):
             data.check_images()
-
-
-def test_a_table_is_one_whatever_the_folder(table, monkeypatch):
-    monkeypatch.chdir(table.parent)
-    absolute, relative = TableData(str(table), "kind"), TableData(table.name, "kind")
-    assert dataclasses.replace(absolute, path=relative.path) == relative
-    assert absolute.label == relative.label
-    assert Path(relative.path).name == relative.path

@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -153,17 +152,6 @@ def test_damage_is_named_and_repaired(folder, damage):
     assert same(intact, acd.load("weaving", n=5))  # without a warning
 
 
-def test_a_manifest_for_other_bytes_is_noticed(folder):
-    """Data and hash agree, but the data are not a Parquet file."""
-    import hashlib
-
-    (folder / "data.parquet").write_bytes(b"not parquet")
-    digest = hashlib.sha256(b"not parquet").hexdigest()
-    edit_manifest(folder / "manifest.json", sha256=digest, bytes=len(b"not parquet"))
-    with pytest.warns(StoreWarning, match="not a Parquet file"):
-        acd.load("weaving", n=5)
-
-
 def test_the_split_is_part_of_what_is_stored(cache):
     """Each split has its folder, and a file of the one in the place of the other is noticed."""
     published, orbits = (acd.load("weaving", n=5, split=split) for split in ("published", "orbits"))
@@ -211,25 +199,6 @@ def test_cache_that_cannot_be_made(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.long
-def test_killed_at_any_instant(tmp_path):
-    """Whatever a killed build leaves behind, the next load is whole and warns of nothing."""
-    code = (
-        "import sys; from adelic import acd\n"
-        "while True: print(acd.build('weaving', n=5, cache=sys.argv[1])['bytes'], flush=True)"
-    )
-    for _ in range(3):
-        builder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
-        assert builder.stdout is not None
-        builder.stdout.readline()  # it is at work
-        builder.kill()
-        builder.wait()
-        builder.stdout.close()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert len(acd.load("weaving", n=5, cache=tmp_path).y_test) == 24
-
-
 def test_a_file_that_outgrows_its_limit(tmp_path):
     """A write that truly fails half-way: the process may write no file of more than 500 bytes."""
     code = (
@@ -247,15 +216,3 @@ def test_unreadable_store_is_an_error_and_not_rebuilt(folder):
     (folder / "manifest.json").mkdir()
     with pytest.raises(StorageError, match=r"cannot read .*manifest\.json"):
         acd.load("weaving", n=5)
-
-
-@pytest.mark.long
-def test_two_processes_build_at_once(tmp_path):
-    code = "import sys; from adelic import acd; [acd.build('weaving', n=5, cache=sys.argv[1]) for _ in range(15)]"
-    builders = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, str(tmp_path)]) for _ in range(2)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        while any(builder.poll() is None for builder in builders):
-            acd.load("weaving", n=5, cache=tmp_path)
-    assert [builder.returncode for builder in builders] == [0, 0]
-    assert same(acd.load("weaving", n=5, cache=tmp_path), acd.load("weaving", n=5))

@@ -20,31 +20,6 @@ def load(tmp_path):
     return lambda name, n: acd.load(name, n=n, cache=tmp_path)
 
 
-@pytest.mark.parametrize("name", ["schubert", "weaving", "mheight"])
-def test_images_have_the_labels_that_the_data_gives_them(name, load):
-    n, order = SIZES[name]
-    data = load(name, n)
-    X, y = acd.images(data.X_train, data.y_train, acd.task(name).symmetries)
-    assert X.shape == (len(data.y_train), order, data.X_train.shape[1])
-    assert np.array_equal(X[:, 0], data.X_train)
-    everything = {
-        row.tobytes(): label
-        for rows, labels in (
-            (data.X_train, data.y_train),
-            (data.X_validation, data.y_validation),
-            (data.X_test, data.y_test),
-        )
-        for row, label in zip(rows.astype(np.int64), labels, strict=True)
-    }
-    found = [
-        (label, everything[image.tobytes()])
-        for image, label in zip(X.reshape(-1, X.shape[2]).astype(np.int64), y.ravel(), strict=True)
-        if image.tobytes() in everything
-    ]
-    assert len(found) > len(data.y_train)  # some of them are other rows
-    assert all(ours == theirs for ours, theirs in found)
-
-
 CLOSED = [*(pair for pair in SIZES.items() if pair[0] != "grassmannian"), ("grassmannian", (9, None)), ("rsk", (4, 8))]
 
 

@@ -475,16 +475,6 @@ def test_names_that_look_like_no_value():
         assert data.from_table(plain() | {"odd": names * 100}, target="odd").class_names == names
 
 
-def test_six_groups_of_equal_size_are_enough():
-    for count in (6, 7, 8):
-        frame = {
-            "x": range(10 * count),
-            "y": [i % 2 for i in range(10 * count)],
-            "who": [i // 10 for i in range(10 * count)],
-        }
-        assert all(data.from_table(frame, target="y", groups="who").provenance["rows"].values())
-
-
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(StorageError, match="there is no file"):
         read_table(tmp_path / "mine.csv")

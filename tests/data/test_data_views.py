@@ -1,13 +1,11 @@
 """Views: other ways to write the rows of a task for a network."""
 
-from collections import Counter
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.permutations import rank_matrices
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic_lab import EmbeddingConfig, Experiment, run
@@ -84,55 +82,6 @@ def test_ranks_give_the_constant_terms():
     d = acd.load("kl", n=4)
     differences = acd.task("kl").views["ranks"].rows(d.X_train)[:, 16:]
     assert np.array_equal((differences >= 0).all(axis=1), d.y_train[:, 0] == 1)
-
-
-def test_rank_matrices_give_the_bruhat_order():
-    """Against its definition: u <= w if u comes from w by exchanges that take inversions away."""
-    every = list(permutations(range(4)))
-    for w in every:
-        below, new = {w}, {w}
-        while new:
-            new = {
-                tuple(u[j] if k == i else u[i] if k == j else u[k] for k in range(4))
-                for u in new
-                for i, j in combinations(range(4), 2)
-                if u[i] > u[j]
-            } - below
-            below |= new
-        assert below == {u for u in every if (rank_matrices(np.array(u)) >= rank_matrices(np.array(w))).all()}
-
-
-def test_prefix_sums_are_degrees_of_schubert_polynomials():
-    """Against their definition by divided differences: least and greatest degree in x_1, …, x_k of any monomial."""
-    n, m = 3, 5
-    view = acd.task("schubert").views["prefixes"]
-    u, v, w = (2, 3, 1), (1, 3, 2), (2, 1, 5, 3, 4)
-    seen = view.rows(np.array([[*u, *v, *w]], np.int8))[0, 2 * n * n + m * m :].reshape(2, 4, m).tolist()
-    for of, least_or_greatest in zip(seen, (min, max), strict=True):
-        degrees = [
-            [
-                least_or_greatest(sum(x[:k]) for x in schubert_polynomial((*p, *range(len(p) + 1, m + 1))))
-                for k in range(1, m + 1)
-            ]
-            for p in (u, v, w)
-        ]
-        assert of[:3] == degrees
-        assert of[3] == [c - a - b for a, b, c in zip(*degrees, strict=True)]
-
-
-def schubert_polynomial(w):
-    """Return the coefficients of a Schubert polynomial by its exponents: divided differences of that of w₀."""
-    for i in range(len(w) - 1):
-        if w[i] < w[i + 1]:
-            higher = schubert_polynomial((*w[:i], w[i + 1], w[i], *w[i + 2 :]))
-            found = Counter()
-            for x, c in higher.items():  # (xᵃyᵇ − xᵇyᵃ) / (x − y), for a > b, is the sum of xᵃ⁻¹⁻ᵗyᵇ⁺ᵗ
-                a, b = x[i], x[i + 1]
-                for t in range(abs(a - b)):
-                    one = (*x[:i], max(a, b) - 1 - t, min(a, b) + t, *x[i + 2 :])
-                    found[one] += c if a > b else -c
-            return {x: c for x, c in found.items() if c}
-    return {tuple(range(len(w) - 1, -1, -1)): 1}
 
 
 def test_a_network_reads_the_view_and_the_guard_the_rows(tiny_recipe, tmp_path):
