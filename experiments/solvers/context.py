@@ -10,6 +10,7 @@ as in max(a, b), `SizeContext` reads the real place.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
 from adelic_lab.models.solvers.base import CheckedSolver, Schedule, descend, learned
 from adelic_lab.models.solvers.placewise import decoded, mean_size, space_for
+from adelic_lab.train.sampler import stream_seed
 
 _DEEPEST = 2**18
 """Most balls of the deepest level."""
@@ -286,9 +288,9 @@ def _train(
     network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, course: Schedule
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
-    generator, n_rows = course.sampler(), len(seen)
+    n_rows = len(seen)
     # Of a quarter of the examples at most: the hardest of few would else be any.
-    epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
+    hard = _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4))
     dense, others = list(network.body.parameters()), []
     if isinstance(network.context, BallContext):
         # Their gradients are sparse, which AdamW refuses; Adagrad takes them, with a rate of its own for each ball.
@@ -306,14 +308,14 @@ def _train(
         return of_places.sum(dim=1)
 
     def loss(step: int) -> torch.Tensor:
+        scouted = _in_epochs(n_rows, step, course.seed)
         if step < _UNTOLD * course.steps:
-            batch = epochs.draw(_BATCH)
+            batch = scouted[:_BATCH]
             return network.loss(network(seen[batch], digits[batch]), targets[batch])
-        scouted = epochs.draw(_SCOUTED)
         with torch.no_grad():
             hard.look(scouted, losses(network(seen[scouted], digits[scouted], scouts), scouted))
-        chosen = hard.draw(_HARD)
-        batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
+        chosen = hard.draw(_HARD, course.generator(step))
+        batch = torch.cat([chosen, scouted[: _BATCH - len(chosen)]])
         logits = network(seen[batch], digits[batch])
         # Rows that are no longer hard make room.
         hard.look(batch, losses(logits[:, scouts], batch))
@@ -321,7 +323,7 @@ def _train(
 
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, optimizer, course, warm_up=_WARM_UP, others=others, parts=[generator, epochs, hard])
+        descend(nn.ModuleList([network, hard]), loss, optimizer, course, warm_up=_WARM_UP, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:
@@ -334,59 +336,46 @@ def _depth(prime: int, examples: int) -> int:
     return max(depth for depth in range(1, _DEEPEST.bit_length()) if depth == 1 or prime**depth <= most)
 
 
-class _Hardest:
-    """The rows with the greatest losses, as these were when they were last looked at.
+class _Hardest(nn.Module):
+    """The rows with the greatest losses, as these were when they were last looked at; −1 where there are not as many.
 
-    Attributes:
-        rows: int64 (at most the size,), all different.
+    They are buffers, so that a checkpoint has them.
     """
 
-    def __init__(self, n_rows: int, size: int, generator: torch.Generator) -> None:
-        self._size, self._generator = size, generator
-        self._losses = torch.zeros(n_rows)
-        self.rows = torch.empty(0, dtype=torch.int64)
+    losses: torch.Tensor
+    rows: torch.Tensor
+
+    def __init__(self, n_rows: int, size: int) -> None:
+        super().__init__()
+        self.register_buffer("losses", torch.zeros(n_rows))
+        self.register_buffer("rows", torch.full((size,), -1))
 
     def look(self, rows: torch.Tensor, losses: torch.Tensor) -> None:
         """Note the losses of rows, and keep the hardest of these and those that are here."""
-        self._losses[rows] = losses
-        candidates = torch.unique(torch.cat([self.rows, rows]))
-        self.rows = candidates[self._losses[candidates].topk(min(self._size, len(candidates))).indices]
+        self.losses[rows] = losses
+        candidates = torch.unique(torch.cat([self.rows[self.rows >= 0], rows]))
+        kept = candidates[self.losses[candidates].topk(min(len(self.rows), len(candidates))).indices]
+        self.rows[: len(kept)] = kept
 
-    def draw(self, count: int) -> torch.Tensor:
+    def draw(self, count: int, generator: torch.Generator) -> torch.Tensor:
         """Return some of the rows, all different, int64 (at most count,)."""
-        return self.rows[torch.randperm(len(self.rows), generator=self._generator)[:count]]
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return the losses and the rows."""
-        return {"losses": self._losses, "rows": self.rows}
-
-    def restore(self, found: dict[str, torch.Tensor]) -> None:
-        """Take what `state` has told."""
-        self._losses.copy_(found["losses"])
-        self.rows = found["rows"]
+        rows = self.rows[self.rows >= 0]
+        return rows[torch.randperm(len(rows), generator=generator)[:count]]
 
 
-class _Epochs:
-    """Rows in random order, each once before any comes again."""
+def _in_epochs(n_rows: int, step: int, seed: int) -> torch.Tensor:
+    """Return the `_SCOUTED` rows of a step, int64: in random order, each row once before any comes again."""
+    places = torch.arange(step * _SCOUTED, (step + 1) * _SCOUTED)
+    epochs = places // n_rows
+    found = torch.empty_like(places)
+    for epoch in epochs.unique().tolist():
+        found[epochs == epoch] = _permutation(n_rows, epoch, seed)[places[epochs == epoch] % n_rows]
+    return found
 
-    def __init__(self, n_rows: int, generator: torch.Generator) -> None:
-        self._n_rows, self._generator = n_rows, generator
-        self._left = torch.empty(0, dtype=torch.int64)
 
-    def draw(self, count: int) -> torch.Tensor:
-        """Return the next rows, int64 (count,)."""
-        while len(self._left) < count:
-            self._left = torch.cat([self._left, torch.randperm(self._n_rows, generator=self._generator)])
-        drawn, self._left = self._left[:count], self._left[count:]
-        return drawn
-
-    def state(self) -> dict[str, torch.Tensor]:
-        """Return the rows that are left before all come again."""
-        return {"left": self._left}
-
-    def restore(self, found: dict[str, torch.Tensor]) -> None:
-        """Take what `state` has told."""
-        self._left = found["left"]
+@lru_cache(maxsize=1)
+def _permutation(n_rows: int, epoch: int, seed: int) -> torch.Tensor:
+    return torch.randperm(n_rows, generator=torch.Generator().manual_seed(stream_seed(seed, "epochs", epoch)))
 
 
 def _targets(space: AdeleSpace, answers: Answers) -> torch.Tensor:

@@ -234,10 +234,9 @@ def learned_controller(problem: SampledTask, operands: Operands, answers: Answer
     lessons = _Lessons(problem, operands, answers)
     best: tuple[float, Controller] | None = None
     for start in range(_STARTS):
-        generator = torch.Generator().manual_seed(stream_seed(course.seed, f"controller {start}"))
         with seeded(stream_seed(course.seed, f"machine {start}")):
             machine = SoftMachine(Controller(problem.operators))
-        lessons.teach(machine, generator, course)
+        lessons.teach(machine, replace(course, seed=stream_seed(course.seed, f"controller {start}")))
         right = lessons.right(machine)
         if best is None or right > best[0]:
             best = right, machine.controller
@@ -276,10 +275,11 @@ class _Lessons:
         chances: torch.Tensor = machine(self.kinds[rows, :columns], self.digits[rows, :columns], said, self.depth)
         return chances
 
-    def teach(self, machine: SoftMachine, generator: torch.Generator, course: Schedule) -> None:
+    def teach(self, machine: SoftMachine, course: Schedule) -> None:
         """Train a machine on examples whose controller's choices are drawn ever sharper."""
 
         def loss(step: int) -> torch.Tensor:
+            generator = course.generator(step)
             among = self.short if 2 * step < course.steps else self.rest
             rows = among[torch.randint(len(among), (_BATCH,), generator=generator)]
             temperature = _HOT * (_COLD / _HOT) ** (step / course.steps)
@@ -290,7 +290,7 @@ class _Lessons:
 
         optimizer = torch.optim.Adam(machine.parameters(), lr=course.peak)
         faster = replace(course, learning_rate=2 * course.peak)
-        descend(loss, optimizer, faster, warm_up=WARM_UP, parts=[generator])
+        descend(machine, loss, optimizer, faster, warm_up=WARM_UP)
 
     @torch.no_grad()
     def right(self, machine: SoftMachine) -> float:

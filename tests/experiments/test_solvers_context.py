@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from experiments.solvers.context import Context, Hybrid, _Epochs, _Hardest, _targets
+from experiments.solvers.context import Context, Hybrid, _Hardest, _in_epochs, _targets
 from torch.nn import functional
 
 from adelic.data.drawn import SampledTask
@@ -109,19 +109,21 @@ def test_progress():
 
 
 def test_every_row_comes_before_any_comes_again():
-    epochs = _Epochs(5, torch.Generator().manual_seed(0))
-    drawn = torch.cat([epochs.draw(count) for count in (3, 4, 12, 1)]).tolist()
-    assert [sorted(drawn[start : start + 5]) for start in (0, 5, 10, 15)] == [list(range(5))] * 4
+    drawn = torch.cat([_in_epochs(300, step, seed=3) for step in range(3)])[:3000].reshape(10, 300)
+    assert (drawn.sort(dim=1).values == torch.arange(300)).all()
+    assert not torch.equal(drawn[0], drawn[1])
+    assert torch.equal(_in_epochs(300, 1, seed=3), _in_epochs(300, 1, seed=3))
 
 
 def test_the_hardest_rows_stay_until_they_are_learned():
-    hard = _Hardest(10, 3, torch.Generator().manual_seed(0))
+    hard = _Hardest(10, 3)
     hard.look(torch.arange(5), torch.tensor([5.0, 1.0, 4.0, 3.0, 2.0]))
     assert sorted(hard.rows.tolist()) == [0, 2, 3]
+    generator = torch.Generator().manual_seed(0)
     hard.look(torch.tensor([0, 7, 7]), torch.tensor([0.5, 9.0, 9.0]))
     assert sorted(hard.rows.tolist()) == [2, 3, 7]
-    assert sorted(hard.draw(9).tolist()) == [2, 3, 7]
-    assert len(set(hard.draw(2).tolist()) & {2, 3, 7}) == 2
+    assert sorted(hard.draw(9, generator).tolist()) == [2, 3, 7]
+    assert len(set(hard.draw(2, generator).tolist()) & {2, 3, 7}) == 2
 
 
 def test_targets_of_small_and_large_integers_and_fractions():

@@ -42,7 +42,6 @@ PROGRESS = Counters(
     best_score=(1 / 3, -0.1 - 0.2),
     batch=3,
     loss=0.1 + 0.7,
-    generators={"cpu": "00ff"},
 )
 
 
@@ -220,8 +219,6 @@ def tensor(**changes):
         safetensors({"__metadata__": {"progress": '{"epoch": -1}'}}),
         safetensors({"__metadata__": {"progress": '{"step": "3"}'}}),
         safetensors({"__metadata__": {"progress": '{"best_score": [1]}'}}),
-        safetensors({"__metadata__": {"progress": '{"generators": [3]}'}}),
-        safetensors({"__metadata__": {"progress": '{"generators": {"cpu": 3}}'}}),
     ],
     ids=lambda content: repr(content[8:60]),
 )

@@ -30,7 +30,8 @@ def test_gradients_are_cut_to_norm_1_and_rates_are_the_schedules():
     told = []
     optimizer = torch.optim.SGD([weights], lr=100.0)
     course = Schedule(seed=0, steps=4, learning_rate=0.1, progress=lambda *what: told.append(what))
-    descend(lambda step: weights @ torch.tensor([3.0, 4.0]), optimizer, course, warm_up=2)
+    network = torch.nn.ParameterList([weights])
+    descend(network, lambda step: weights @ torch.tensor([3.0, 4.0]), optimizer, course, warm_up=2)
     total = sum(rate_of(step, 4, peak=0.1, warm_up=2) for step in range(4))
     assert weights.tolist() == pytest.approx([-0.6 * total, -0.8 * total])
     assert [(done, of) for done, of, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -42,6 +43,7 @@ def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
     others = [torch.optim.SGD([theirs], lr=0.5)]
     optimizer = torch.optim.SGD([ours], lr=1.0)
     descend(
+        torch.nn.ParameterList([ours, theirs]),
         lambda _: 4 * (ours + theirs).sum(),
         optimizer,
         Schedule(seed=0, steps=3, learning_rate=0.1),

@@ -9,7 +9,7 @@ Nothing here may import torch: `adelic runs list` would wait seconds for it.
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from adelic.errors import RunFolderError, needs_extra
@@ -127,7 +127,6 @@ class Counters:
         best_score: (validation accuracy, −validation loss) of that epoch.
         batch: steps done of the next epoch.
         loss: training loss summed over the rows of these steps.
-        generators: inside an epoch, the states of the random generators; see `adelic_lab.train.generators`.
         metrics: SHA-256 of the lines of metrics.jsonl; empty before the first.
         compute: number format of products, with which the run goes on wherever that is; empty in an older checkpoint,
             whose run has the recipe's.
@@ -141,7 +140,6 @@ class Counters:
     best_score: tuple[float, float] = (-1.0, 0.0)
     batch: int = 0
     loss: float = 0.0
-    generators: dict[str, str] = field(default_factory=dict)
     metrics: str = ""
     compute: str = ""
 
@@ -165,6 +163,8 @@ def parse_progress(metadata: dict[str, str] | None) -> tuple[Counters, str]:
     """
     table = parse_sealed((metadata or {})["progress"].encode())
     digest: str = table.pop(TENSORS)
+    if table.pop("generators", None):  # states of generators, which steps of version 0.1 drew from
+        raise ValueError("it is from inside an epoch of adelic 0.1, which alone goes on from there")
     progress = Counters(**table)
     for name in ("epoch", "step", "best_epoch", "batch"):
         value = getattr(progress, name)
@@ -174,8 +174,8 @@ def parse_progress(metadata: dict[str, str] | None) -> tuple[Counters, str]:
     progress.best_score = (float(accuracy), float(loss))
     for name in ("seconds", "processor_seconds", "loss"):
         setattr(progress, name, float(getattr(progress, name)))
-    if not all(isinstance(text, str) for text in (progress.metrics, *progress.generators.values())):
-        raise TypeError("a generator's state, or the SHA-256 of the metrics, is not a text")
+    if not isinstance(progress.metrics, str):
+        raise TypeError("the SHA-256 of the metrics is not a text")
     if progress.compute not in ("", "float32", "bfloat16"):
         raise ValueError(f"compute={progress.compute!r:.40}")
     return progress, digest

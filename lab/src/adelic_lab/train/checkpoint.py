@@ -36,14 +36,11 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     """
     with damage(path):
         tensors, progress = read_tensors(path)
-        parts: dict[str, Weights] = {"model": {}, "best": {}, "optimizer": {}}
-        for key, value in tensors.items():
-            part, _, name = key.partition(".")
-            parts[part][name] = value
-        _check_best(parts["best"], model, progress)
-        model.load_state_dict(parts["model"])
-        load_optimizer(optimizer, parts["optimizer"])
-    return parts["best"], progress
+        best = under(tensors, "best.")
+        _check_best(best, model, progress)
+        model.load_state_dict(under(tensors, "model."))
+        load_optimizer(optimizer, under(tensors, "optimizer."))
+    return best, progress
 
 
 def write_tensors(path: Path, tensors: Weights, progress: Counters) -> None:
@@ -80,6 +77,11 @@ def load_optimizer(optimizer: torch.optim.Optimizer, found: Weights) -> None:
             raise ValueError(f"{name} of parameter {index} has the shape {tuple(value.shape)}")
         state.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+
+
+def under(found: Weights, prefix: str) -> Weights:
+    """Return the tensors whose names begin so, without the beginning."""
+    return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
 
 
 def _digest(tensors: Weights) -> str:

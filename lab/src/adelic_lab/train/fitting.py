@@ -35,7 +35,6 @@ from adelic_lab.runs.objectives import Objective, OneClass
 from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
 from adelic_lab.train.flops import forward_flops
-from adelic_lab.train.generators import set_generator_states
 from adelic_lab.train.loop import Split, Trainer
 from adelic_lab.train.memory import check_features, check_memory
 from adelic_lab.train.sampler import stream_seed
@@ -365,14 +364,4 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
     if not path.exists():
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
-    if trainer.progress.batch:
-        # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
-        torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
-        try:
-            set_generator_states(trainer.progress.generators, trainer.device)
-        except (ValueError, RuntimeError, TypeError) as error:
-            raise RunFolderError(
-                f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
-                "this run anew"
-            ) from None
     return kept_lines(folder, trainer.progress)

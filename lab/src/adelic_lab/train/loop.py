@@ -22,7 +22,6 @@ from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.checkpoint import Weights
 from adelic_lab.train.compiling import Compiled, is_wanted
 from adelic_lab.train.divergence import divergence
-from adelic_lab.train.generators import generator_states
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
 from adelic_lab.train.steps import take_steps
 from adelic_lab.train.workers import Workers
@@ -56,9 +55,8 @@ class Split:
 class Trainer:
     """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy, or the last.
 
-    Every random draw of an epoch (rows, dropout) comes from generators seeded by (seed, epoch), so that a run resumed
-    after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
-    the last step.
+    Every random draw is a function of the seed and the step, so that a run resumed after any step goes on as if it had
+    never stopped.
 
     With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows;
     else an epoch draws as many as there are.
@@ -155,7 +153,7 @@ class Trainer:
         learned = {} if self.every_class is None else {"learned_classes": self._learned_classes(self.every_class)}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
         self.progress.epoch += 1
-        self.progress.batch, self.progress.loss, self.progress.generators = 0, 0.0, {}
+        self.progress.batch, self.progress.loss = 0, 0.0
         self._count_time()
         came_to = f"validation {100 * figures['accuracy']:.2f} %"
         self._before = f", last {came_to}"
@@ -192,7 +190,6 @@ class Trainer:
             DivergenceError: the loss is not finite any more, so that the former checkpoint is the better one.
         """
         self.progress.loss = self._finite_loss()
-        self.progress.generators = generator_states(self.device)
         self._count_time()
 
     def _finite_loss(self) -> float:
@@ -223,10 +220,7 @@ class Trainer:
     def _train(self, epoch: int, progress: Progress | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
         dropout_seed = stream_seed(self.seed, "dropout", epoch)
-        # Inside an epoch the generators go on from where the snapshot found them; it knows the first process's alone.
-        # (The CPU's kernels draw from `Noise` instead, which is a function of seed and row.)
-        if not self.progress.batch or self.world.rank:
-            torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch) + self.progress.batch)
+        own_seed = stream_seed(self.seed, self.world.stream("dropout"), epoch)
         # `_finite_loss` takes the mean over the processes, so each of them goes on from the mean.
         self._loss.fill_(self.progress.loss)
         self._finite_step = self.progress.step
@@ -234,6 +228,10 @@ class Trainer:
         self.model.train()
         drawn = self.sampler.rows(epoch).to(self.device)
         batches = torch.split(drawn, self.recipe.batch_size)
+
+        def backward(i: int) -> torch.Tensor:
+            torch.manual_seed(own_seed + i)  # of GPUs' masks; on the CPU each row has its own, those of `Noise`
+            return self._backward(batches[i], Noise(dropout_seed + i), workers)
 
         def after(i: int, loss: torch.Tensor) -> None:
             self._loss += loss * len(batches[i])
@@ -248,7 +246,7 @@ class Trainer:
         with Workers() as workers:
             take_steps(
                 range(self.progress.batch, len(batches)),
-                lambda i: self._backward(batches[i], Noise(dropout_seed + i), workers),
+                backward,
                 self.optimizer,
                 # Warm-up counts the steps of the whole run, `take_steps` those of the epoch.
                 lambda _: self.recipe.learning_rate_at(epoch, self.progress.step),

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
 from adelic.nn.checks import as_ids, check_plain
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
@@ -209,9 +210,9 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         answers = self._answers(hot, size)
         if self.hot_of_ones is None or self.size_of_ones is None:
             return answers
-        return answers - self._answers(self.hot_of_ones, self.size_of_ones)
+        return answers - self._answers(self.hot_of_ones, self.size_of_ones, len(self.weights))
 
-    def _answers(self, hot: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    def _answers(self, hot: torch.Tensor, size: torch.Tensor, first_site: int = 0) -> torch.Tensor:
         """Return what each place answers from features (rows, length, n_primes, levels) and (rows, length, 4)."""
         rows, length, n_primes, levels = hot.shape
         # Each place in the row has its own vectors: `digits` is as many tables, one behind the other.
@@ -221,8 +222,8 @@ class LocalGlobalClassifier(Fingerprinted, Body):
             rows, n_primes, self.digits.shape[1]
         )
         x = torch.cat([self.real(size.to(self.digits.dtype).flatten(1))[:, None], of_primes], dim=1) + self.first_bias
-        for weight, bias in zip(self.weights, self.biases, strict=True):
-            x = self._linear(self.dropout(functional.relu(x)), weight, bias)
+        for site, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True), start=first_site):
+            x = self._linear(dropped(functional.relu(x), self.dropout, site), weight, bias)
         return x
 
     def _linear(self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:

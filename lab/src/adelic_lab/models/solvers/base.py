@@ -20,7 +20,7 @@ from adelic.data.protocol import Progress
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic_lab.config.recipes import cosine, rate_at
 from adelic_lab.config.solver_names import SOLVERS, parse_solver
-from adelic_lab.models.solvers.saving import Part, trainings
+from adelic_lab.models.solvers.saving import trainings
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.steps import take_steps
 
@@ -119,9 +119,9 @@ class Schedule:
         """Return a context in which torch's numbers are those of initial weights."""
         return seeded(stream_seed(self.seed, "initialisation"))
 
-    def sampler(self) -> torch.Generator:
-        """Return the generator of batches."""
-        return torch.Generator().manual_seed(stream_seed(self.seed, "sampler"))
+    def generator(self, step: int) -> torch.Generator:
+        """Return the generator of all that a step draws: a function of the seed and the step."""
+        return torch.Generator().manual_seed(stream_seed(self.seed, "sampler", step))
 
 
 @contextmanager
@@ -245,23 +245,23 @@ def build_solver(name: str) -> Solver:
 
 
 def descend(
+    network: nn.Module,
     loss: Callable[[int], torch.Tensor],
     optimizer: torch.optim.Optimizer,
     course: Schedule,
     *,
     warm_up: int,
     others: Sequence[torch.optim.Optimizer] = (),
-    parts: Sequence[Part | torch.Generator] = (),
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
-    The optimizer has one group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. `parts` are
-    what the loss changes: the generator from which it draws, rows that it has noted. With these, a training that was
-    saved (see `adelic_lab.models.solvers.saving`) goes on as if it had not been stopped. The course's progress is
-    called about a hundred times.
+    The loss is a function of the step and of what the network holds, parameters and buffers, so that a training that
+    was saved (see `adelic_lab.models.solvers.saving`) goes on as if it had not been stopped. The optimizer has one
+    group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The course's progress is called
+    about a hundred times.
     """
-    kept = trainings()
-    training = kept.begin((optimizer, *others), parts) if kept else None
+    training = trainings()
+    first = training.begin(network, (optimizer, *others))
 
     def backward(step: int) -> torch.Tensor:
         value = loss(step)
@@ -269,13 +269,11 @@ def descend(
         return value
 
     def after(step: int, value: torch.Tensor) -> None:
-        if training:
-            training.took(step + 1, course.steps)
+        training.took(step + 1, course.steps)
         if course.progress and (step + 1) % max(1, course.steps // _TICKS) == 0:
             course.progress(step + 1, course.steps, f"loss {value.item():.3g}")
 
     def rate(step: int) -> float:
         return rate_at(step, peak=course.peak, warm_up=warm_up, left=cosine(step, course.steps), multiplied=False)
 
-    first = training.step if training else 0
     take_steps(range(first, course.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)

@@ -180,11 +180,10 @@ def _with_one(points: torch.Tensor) -> torch.Tensor:
 
 def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, course: Schedule) -> None:
     """Train on examples, drawn with replacement."""
-    generator = course.sampler()
     optimizer = torch.optim.Adam(network.parameters(), lr=course.peak, fused=True)
 
     def loss(step: int) -> torch.Tensor:
-        rows = torch.randint(len(inputs), (_BATCH,), generator=generator)
+        rows = torch.randint(len(inputs), (_BATCH,), generator=course.generator(step))
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(loss, optimizer, course, warm_up=_WARM_UP, parts=[generator])
+    descend(network, loss, optimizer, course, warm_up=_WARM_UP)

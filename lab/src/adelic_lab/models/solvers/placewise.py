@@ -301,13 +301,13 @@ class PermutedSolver(PlacewiseSolver):
 
 def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course: Schedule) -> None:
     """Train on some rows of the examples, drawn with replacement."""
-    generator = course.sampler()
     optimizer = torch.optim.AdamW(network.parameters(), lr=course.peak, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
+        generator = course.generator(step)
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, optimizer, course, warm_up=WARM_UP, parts=[generator])
+    descend(network, of_batch, optimizer, course, warm_up=WARM_UP)
 
 
 def decoded(

@@ -9,34 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Protocol
 
 import torch
+from torch import nn
 
 from adelic_lab.runs.folder import Counters, damage
-from adelic_lab.train.checkpoint import (
-    Weights,
-    load_optimizer,
-    optimizer_state,
-    read_tensors,
-    write_tensors,
-)
+from adelic_lab.train.checkpoint import Weights, load_optimizer, optimizer_state, read_tensors, under, write_tensors
 
 _SECONDS = 5.0
 _SHARE = 0.05
 """Writing takes this share of the time at most."""
-
-
-class Part(Protocol):
-    """What a training changes beside parameters, as the rows that it has drawn."""
-
-    def state(self) -> Weights:
-        """Return all of it."""
-        ...
-
-    def restore(self, found: Weights) -> None:
-        """Take what `state` has told."""
-        ...
 
 
 class Trainings:
@@ -59,8 +41,7 @@ class Trainings:
         if path is not None and path.exists():
             with damage(path):
                 self._tensors, self._before = read_tensors(path)
-        self.done = 0
-        self._begun = 0
+        self.done = self._begun = 0
         self._start, self._processor = time.perf_counter(), time.process_time()
         self._next = self._start + _SECONDS
 
@@ -74,111 +55,48 @@ class Trainings:
         """Return the seconds of a processor so far, over all resumed parts."""
         return self._before.processor_seconds + time.process_time() - self._processor
 
-    def begin(self, optimizers: Sequence[torch.optim.Optimizer], parts: Sequence[Part | torch.Generator]) -> "Training":
-        """Return the next training, with all that it changes put where it was when it was saved."""
+    def begin(self, network: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> int:
+        """Put the next training where it was when it was saved; return how many of its steps are done."""
         self._begun += 1
-        training = Training(self, f"{self._begun}.", optimizers, parts)
-        prefix = training.prefix
-        if self._path is not None and f"{prefix}step" in self._tensors:
-            with damage(self._path):
-                training.restore(_under(self._tensors, prefix))
-        return training
-
-    def save(self, training: "Training", *, is_last: bool) -> None:
-        """Write a checkpoint, if it is time to, or keep what a finished training has learned."""
-        now = time.perf_counter()
-        if self._path is None or (not is_last and now < self._next):
-            return
-        for key in [key for key in self._tensors if key.startswith(training.prefix)]:
-            del self._tensors[key]
-        self._tensors |= {training.prefix + key: value for key, value in training.state(is_over=is_last).items()}
-        if now < self._next:
-            return
-        progress = Counters(
-            step=self.done, batch=self.done, seconds=self.seconds, processor_seconds=self.processor_seconds
-        )
-        write_tensors(self._path, self._tensors, progress)
-        took = time.perf_counter() - now
-        self._next = time.perf_counter() + max(_SECONDS, took / _SHARE)
-
-
-class Training:
-    """One training of a solver; `Trainings.begin` makes it.
-
-    Attributes:
-        prefix: of its tensors in the checkpoint.
-        step: steps done.
-    """
-
-    def __init__(
-        self,
-        trainings: Trainings,
-        prefix: str,
-        optimizers: Sequence[torch.optim.Optimizer],
-        parts: Sequence[Part | torch.Generator],
-    ) -> None:
-        self._trainings, self.prefix = trainings, prefix
-        self._optimizers, self._parts = optimizers, parts
-        self.step = 0
+        self._network, self._optimizers = network, optimizers
+        found = under(self._tensors, f"{self._begun}.")
+        if self._path is None or not found:
+            return 0
+        with damage(self._path):
+            network.load_state_dict(under(found, "model."))
+            for i, optimizer in enumerate(optimizers):
+                load_optimizer(optimizer, under(found, f"optimizer.{i}."))
+            step = int(found["step"])
+        self.done += step
+        return step
 
     def took(self, step: int, of: int) -> None:
-        """Note that a step was taken, and save if it is time to."""
-        self._trainings.done += step - self.step
-        self.step = step
-        self._trainings.save(self, is_last=step == of)
-
-    def state(self, *, is_over: bool) -> Weights:
-        """Return all that the training changes: parameters, generators, other parts, and what optimizers still need."""
-        found: Weights = {"step": torch.tensor(self.step)}
-        for i, optimizer in enumerate(self._optimizers):
-            # Copies: the next step changes them in place.
-            found |= {f"parameters.{i}.{k}": p.detach().clone() for k, p in enumerate(_parameters(optimizer))}
-            needed = {} if is_over else optimizer_state(optimizer)
-            found |= {f"optimizer.{i}.{key}": value.clone() for key, value in needed.items()}
-        for i, part in enumerate(self._parts):
-            state = {"": part.get_state()} if isinstance(part, torch.Generator) else part.state()
-            found |= {f"part.{i}.{key}": value.clone() for key, value in state.items()}
-        return found
-
-    @torch.no_grad()
-    def restore(self, found: Weights) -> None:
-        """Take what `state` has told; what does not fit is a ValueError or a KeyError."""
-        for i, optimizer in enumerate(self._optimizers):
-            for k, parameter in enumerate(_parameters(optimizer)):
-                saved = found[f"parameters.{i}.{k}"]
-                if saved.shape != parameter.shape:
-                    raise ValueError(f"parameter {k} has the shape {tuple(saved.shape)}")
-                parameter.copy_(saved)
-            load_optimizer(optimizer, _under(found, f"optimizer.{i}."))
-        for i, part in enumerate(self._parts):
-            state = _under(found, f"part.{i}.")
-            if isinstance(part, torch.Generator):
-                part.set_state(state[""])
-            else:
-                part.restore(state)
-        self.step = int(found["step"])
-        self._trainings.done += self.step
-
-
-def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
-
-
-def _under(found: Weights, prefix: str) -> Weights:
-    """Return the tensors whose names begin so, without the beginning."""
-    return {key.removeprefix(prefix): value for key, value in found.items() if key.startswith(prefix)}
+        """Note that a step was taken; write a checkpoint if it is time to, or keep what a finished training learned."""
+        self.done += 1
+        now, is_over = time.perf_counter(), step == of
+        if self._path is None or not (is_over or now >= self._next):
+            return
+        prefix = f"{self._begun}."
+        self._tensors = {key: value for key, value in self._tensors.items() if not key.startswith(prefix)}
+        state = {"step": torch.tensor(step)} | {f"model.{k}": v for k, v in self._network.state_dict().items()}
+        for i, optimizer in enumerate(() if is_over else self._optimizers):
+            state |= {f"optimizer.{i}.{key}": value for key, value in optimizer_state(optimizer).items()}
+        # Copies: the next step changes them in place.
+        self._tensors |= {prefix + key: value.detach().clone() for key, value in state.items()}
+        if now < self._next:
+            return
+        spent = {"seconds": self.seconds, "processor_seconds": self.processor_seconds}
+        write_tensors(self._path, self._tensors, Counters(step=self.done, batch=self.done, **spent))
+        took = time.perf_counter() - now
+        self._next = time.perf_counter() + max(_SECONDS, took / _SHARE)
 
 
 _CURRENT: ContextVar[Trainings | None] = ContextVar("trainings", default=None)
 
 
-def trainings() -> Trainings | None:
-    """Return those that are to be saved, or None.
-
-    >>> trainings() is None
-    True
-    """
-    return _CURRENT.get()
+def trainings() -> Trainings:
+    """Return those that are to be saved, or others of which nothing is."""
+    return _CURRENT.get() or Trainings(None)
 
 
 @contextmanager

@@ -159,19 +159,18 @@ class TransformerSolver(CheckedSolver):
         # One group: none of these numbers is longer than the longest in training.
         ((_, inputs),) = reader.groups(operands)
         targets = reader.targets(answers)
-        generator = course.sampler()
         noise_seed = stream_seed(course.seed, "dropout") % 2**32
         parameters = [p for p in reader.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
         def loss(step: int) -> torch.Tensor:
-            rows = torch.randint(len(operands), (self.batch_size,), generator=generator)
+            rows = torch.randint(len(operands), (self.batch_size,), generator=course.generator(step))
             with Backend(noise=Noise(noise_seed + step)).on("cpu"):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
         warm_up = max(1, round(WARM_UP * course.steps))
-        descend(loss, optimizer, course, warm_up=warm_up, parts=[generator])
+        descend(reader, loss, optimizer, course, warm_up=warm_up)
         self._network = reader.eval()
 
     @torch.no_grad()
