@@ -85,8 +85,10 @@ class Trainings:
         self._tensors |= {prefix + key: value.detach().clone() for key, value in state.items()}
         if now < self._next:
             return
-        spent = {"seconds": self.seconds, "processor_seconds": self.processor_seconds}
-        write_tensors(self._path, self._tensors, Counters(step=self.done, batch=self.done, **spent))
+        spent = Counters(
+            step=self.done, batch=self.done, seconds=self.seconds, processor_seconds=self.processor_seconds
+        )
+        write_tensors(self._path, self._tensors, spent)
         took = time.perf_counter() - now
         self._next = time.perf_counter() + max(_SECONDS, took / _SHARE)
 
