@@ -15,7 +15,7 @@ from adelic.errors import ConfigurationError, LeakError, RunFolderError, Unknown
 from adelic.nn import LocalGlobalClassifier, SequenceClassifier, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe, run, trained_network
-from adelic_lab.config.embedding import JOINTS
+from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.runs.development import TrainValidation
 from adelic_lab.runs.runner import development
@@ -290,14 +290,14 @@ def test_the_command_line_trains_a_network_on_a_drawn_task(works, tmp_path):
     assert again == text  # the printed command is this run
 
 
-@pytest.mark.parametrize("places", JOINTS)
+@pytest.mark.parametrize("places", FUSIONS)
 @pytest.mark.parametrize("features", ["one-hot-digits", "valuation-unit"])
 @pytest.mark.parametrize("tied", [False, True])
 def test_local_global_networks_are_built(places, features, tied):
     config = experiment("conic", primes=(2, 3, 5), precision=3, places=places, features=features, tied=tied)
     model, data = built(config)
     assert isinstance(model, LocalGlobalClassifier)
-    assert (model.joint, model.tied) == (places, tied)
+    assert (model.fusion, model.tied) == (places, tied)
     assert model(torch.from_numpy(data.ids(data.X_train[:5]))).shape == (5, 2)
     open_ended, _ = built(experiment("squarefree", primes=(2, 3, 5), places=places, features=features, tied=tied))
     assert open_ended.hot is None
@@ -307,7 +307,7 @@ def test_a_network_on_a_vocabulary_and_on_numbers_are_one():
     """Precomputed features and those of open-ended numbers give the same logits."""
     numbers = [-30, -7, 1, 2, 12, 49]
     space = AdeleSpace((2, 3, 7), {2: 4, 3: 2, 7: 1})
-    options = {"n_classes": 3, "length": 2, "joint": "sum", "features": "valuation-unit", "width": 8, "tied": True}
+    options = {"n_classes": 3, "length": 2, "fusion": "sum", "features": "valuation-unit", "width": 8, "tied": True}
     vocabulary = Vocabulary(numbers)
     closed = LocalGlobalClassifier(space, **options, vocabulary=vocabulary)
     open_ended = LocalGlobalClassifier(space, **options)
@@ -317,7 +317,7 @@ def test_a_network_on_a_vocabulary_and_on_numbers_are_one():
 
 
 def test_a_joint_of_signs_is_their_product():
-    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="signs", width=8)
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, fusion="signs", width=8)
     rows = torch.tensor([[5], [-6], [12]])
     product = torch.stack(list(model.local(rows).values())).prod(dim=0)
     probabilities = model(rows).softmax(dim=-1)
@@ -328,7 +328,7 @@ def test_a_joint_of_signs_is_their_product():
 def test_a_joint_of_products_is_multiplicative(features):
     """Of coprime numbers the answers at a prime are those of whichever it divides, and 0 where it divides neither."""
     space = AdeleSpace((2, 3, 5, 7), 3)
-    model = LocalGlobalClassifier(space, n_classes=3, length=1, joint="product", features=features, width=8)
+    model = LocalGlobalClassifier(space, n_classes=3, length=1, fusion="product", features=features, width=8)
     assert not model.answers(torch.tensor([[1]])).any()
     if features == "valuation-unit":  # units say nothing before they are trained
         of_primes = model.answers(torch.tensor([[12], [25], [300], [11 * 13]]))[:, 1:]
@@ -341,7 +341,7 @@ def test_a_joint_of_products_is_multiplicative(features):
 
 
 def test_what_a_joint_of_products_reads():
-    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=3, length=2, joint="product", width=5)
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=3, length=2, fusion="product", width=5)
     rows = torch.tensor([[5, 1], [-6, 12]])
     roots, turns = model.answers(rows).chunk(2, dim=-1)
     factors = torch.exp(torch.complex(-roots.square(), math.pi * turns))
@@ -358,7 +358,7 @@ def test_a_joint_of_products_learns_a_parity(tied):
     numbers = np.random.default_rng(0).integers(1, 10**9, size=(6000, 1))
     parity = sum((numbers[:, 0] % p == 0).astype(int) for p in space.primes) % 2
     torch.manual_seed(0)
-    options = {"features": "valuation-unit", "joint": "product", "tied": tied, "width": 32, "n_layers": 1}
+    options = {"features": "valuation-unit", "fusion": "product", "tied": tied, "width": 32, "n_layers": 1}
     model = LocalGlobalClassifier(space, n_classes=2, length=1, **options)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for rows in np.array_split(np.tile(np.arange(5000), 4), 80):
@@ -371,7 +371,7 @@ def test_a_joint_of_products_learns_a_parity(tied):
 
 
 def test_a_joint_of_agreement_is_certain_where_no_place_objects():
-    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="agree", width=8)
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, fusion="agree", width=8)
     rows = torch.tensor([[5], [-6]])
     objections = torch.stack(list(model.local(rows).values())).sum(dim=0)
     logits = model(rows)
@@ -381,7 +381,7 @@ def test_a_joint_of_agreement_is_certain_where_no_place_objects():
 
 def test_a_place_that_does_not_object_can_still_learn_to():
     """A place far from objecting has a gradient: of places alone, not of the bias that all share."""
-    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="agree", width=8)
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, fusion="agree", width=8)
     torch.nn.init.constant_(model.biases[-1], -20.0)
     logits = model(torch.tensor([[5], [-6], [12]]))
     torch.nn.functional.cross_entropy(logits, torch.tensor([1, 0, 1])).backward()
@@ -393,7 +393,7 @@ def test_tied_primes_have_one_law_and_one_meaning_of_a_valuation():
         AdeleSpace((2, 3, 5, 7), 2),
         n_classes=2,
         length=1,
-        joint="agree",
+        fusion="agree",
         features="valuation-unit",
         width=8,
         tied=True,
@@ -413,15 +413,15 @@ def test_tied_valuations_are_no_units_where_the_first_odd_prime_has_few_digits()
 
 def test_refusals_of_local_global_networks():
     space = AdeleSpace((2, 3), 2)
-    with pytest.raises(UnknownNameError, match="unknown joint 'agrees'; did you mean 'agree'"):
-        LocalGlobalClassifier(space, n_classes=2, length=1, joint="agrees")
-    with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use joint='sum' or 'product'"):
-        LocalGlobalClassifier(space, n_classes=3, length=1, joint="signs")
+    with pytest.raises(UnknownNameError, match="unknown fusion 'agrees'; did you mean 'agree'"):
+        LocalGlobalClassifier(space, n_classes=2, length=1, fusion="agrees")
+    with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use fusion='sum' or 'product'"):
+        LocalGlobalClassifier(space, n_classes=3, length=1, fusion="signs")
     with pytest.raises(ConfigurationError, match="a row of 2 numbers"):
         LocalGlobalClassifier(space, n_classes=2, length=1)(torch.tensor([[1, 2]]))
-    for joint in ("sum", "product"):
+    for fusion in ("sum", "product"):
         with pytest.raises(ConfigurationError, match="`answers` has them"):
-            LocalGlobalClassifier(space, n_classes=2, length=1, joint=joint).local(torch.tensor([[1]]))
+            LocalGlobalClassifier(space, n_classes=2, length=1, fusion=fusion).local(torch.tensor([[1]]))
     with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum or product"):
         EmbeddingConfig.of("adelic", tied=True)
     with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):

@@ -16,7 +16,7 @@ import adelic_lab
 from adelic import nn
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
+from adelic.nn.bodies.local_global import FUSIONS, OF_TWO_CLASSES
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.placewise import PLACES
 from adelic.nn.registry import BODIES, build_embedding, find_classes
@@ -118,8 +118,8 @@ def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
     described = options(adelic_lab.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
-    assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.JOINTS)
-    assert described_embedding.JOINTS == JOINTS
+    assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.FUSIONS)
+    assert described_embedding.FUSIONS == FUSIONS
     assert described_embedding.OF_TWO_CLASSES == OF_TWO_CLASSES
     assert described["coordinates"].choices == COORDINATES
 
@@ -133,7 +133,7 @@ def test_options_name_embeddings_and_values_that_there_are():
         for value in dict.fromkeys(
             [*option.choices, *(option.tried if not option.note else ()), *(option.bounds or ())]
         )
-        if value not in JOINTS
+        if value not in FUSIONS
     ],
 )
 def test_every_value_builds_an_embedding(name, option, value):

@@ -9,16 +9,16 @@ from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
 
 SPACE = AdeleSpace((2, 3, 5), 4)
-JOINTS = ("agree", "signs", "sum", "product")
+FUSIONS = ("agree", "signs", "sum", "product")
 
 
 def model_of(**options):
     return nn.LocalGlobalClassifier(SPACE, n_classes=2, length=2, width=8, **options).eval()
 
 
-@pytest.mark.parametrize("joint", JOINTS)
-def test_numbers_come_in_any_form(joint, batch):
-    model, numbers = model_of(joint=joint), torch.arange(24)[: 2 * torch.Size(batch).numel()].reshape(*batch, 2)
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_numbers_come_in_any_form(fusion, batch):
+    model, numbers = model_of(fusion=fusion), torch.arange(24)[: 2 * torch.Size(batch).numel()].reshape(*batch, 2)
     for same in (numbers.int(), numbers.numpy(), numbers.tolist()):
         assert torch.equal(model(same), model(numbers))
     assert model(numbers).shape == (*batch, 2)

@@ -15,8 +15,8 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
 from adelic_lab.config.nn_names import check_embedding, names
 
-JOINTS = ("agree", "signs", "sum", "product")
-"""The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
+FUSIONS = ("agree", "signs", "sum", "product")
+"""The fusions of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 OF_TWO_CLASSES = ("agree", "signs")
 """Those of them that tell two classes apart, and no more."""
 _AOE = ("adelic",)
@@ -99,7 +99,7 @@ class EmbeddingConfig:
         "(only in the sum of their logits) or late (in one layer after the last); or in a "
         "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
         "vectors) or product (of complex numbers).",
-        choices=("apart", "late", *JOINTS),
+        choices=("apart", "late", *FUSIONS),
         of=_AOE,
         in_names="{}",
     )
@@ -220,17 +220,17 @@ class EmbeddingConfig:
 
     def _default(self, described: Option) -> Any:
         if described.name == "features" and self.places is not None:
-            return "valuation-unit" if self.places in JOINTS else "characters"
+            return "valuation-unit" if self.places in FUSIONS else "characters"
         return described.default
 
     def _check_places(self) -> None:
         """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
-        if self.tied and self.places not in JOINTS:
-            owners = f"{', '.join(JOINTS[:-1])} or {JOINTS[-1]}"
+        if self.tied and self.places not in FUSIONS:
+            owners = f"{', '.join(FUSIONS[:-1])} or {FUSIONS[-1]}"
             raise ConfigurationError(f"--tied belongs to --places {owners}, not to {self.places or 'flat'}")
         if self.places is None:
             return
-        known = HOT_KINDS if self.places in JOINTS else PLACE_FEATURES
+        known = HOT_KINDS if self.places in FUSIONS else PLACE_FEATURES
         if self.features not in known:
             raise ConfigurationError(
                 f"features={self.features!r} belong to places='flat'; with {self.places!r} use {', '.join(known)}"

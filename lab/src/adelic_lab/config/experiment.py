@@ -20,7 +20,7 @@ from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, option, options
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic_lab.config.embedding import JOINTS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
+from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.nn_names import needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
@@ -155,7 +155,7 @@ class Experiment:
                 f"{self.row} has too many numbers for --embedding {self.model.name}, which needs a list of them; "
                 "--embedding adelic reads any number"
             )
-        if self.embedding.places not in (None, *JOINTS) and self.questions.vocabulary is None:
+        if self.embedding.places not in (None, *FUSIONS) and self.questions.vocabulary is None:
             raise ConfigurationError(
                 f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
                 "that; use --places flat"

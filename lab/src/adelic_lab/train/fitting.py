@@ -25,7 +25,7 @@ from adelic.nn.registry import BODIES
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
-from adelic_lab.config.embedding import JOINTS
+from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.metrics import history
 from adelic_lab.runs.development import TrainValidation
@@ -133,7 +133,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         embedding, recipe, recipe.batch_size * data.length if data.vocabulary is None else len(data.vocabulary)
     )
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
-    if embedding.places in JOINTS:
+    if embedding.places in FUSIONS:
         if not isinstance(objective, OneClass):
             raise ConfigurationError(
                 f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "
@@ -145,7 +145,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             n_classes=objective.n_classes,
             length=data.length,
             features=str(embedding.features),
-            joint=str(embedding.places),
+            fusion=str(embedding.places),
             width=recipe.d_model,
             n_layers=recipe.n_layers,
             tied=bool(embedding.tied),

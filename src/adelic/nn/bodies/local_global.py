@@ -1,4 +1,4 @@
-"""A small network at each place, and a joint of their answers: the shape of a local–global theorem."""
+"""A small network at each place, and a fusion of their answers: the shape of a local–global theorem."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, place_size, signed_logarithm
 
-JOINTS = ("agree", "signs", "sum", "product")
+FUSIONS = ("agree", "signs", "sum", "product")
 """How the answers of the places become one."""
 OF_TWO_CLASSES = ("agree", "signs")
 """Those that tell two classes apart, and no more."""
@@ -26,10 +26,10 @@ _GREATEST = 1 - 1e-6
 
 
 class LocalGlobalClassifier(Fingerprinted, Body):
-    """A small network at each place, the real one among them, and a joint of their answers.
+    """A small network at each place, the real one among them, and a fusion of their answers.
 
     The networks read the same rows of numbers, each at its own place: the digits at a prime, one-hot, or the sign and
-    the logarithm of the size. With joint
+    the logarithm of the size. With fusion
 
     - "agree" each place objects by the square of a number, and the logit of the last class is b − Σ objection: it
       holds if it holds everywhere, as the theorem of Hasse and Minkowski has it;
@@ -46,10 +46,10 @@ class LocalGlobalClassifier(Fingerprinted, Body):
 
     Args:
         space: the places and the digits at each.
-        n_classes: number of classes; 2 with the joints "agree" and "signs".
+        n_classes: number of classes; 2 with the fusions "agree" and "signs".
         length: numbers a row.
         features: "one-hot-digits" or "valuation-unit".
-        joint: one of `JOINTS`.
+        fusion: one of `FUSIONS`.
         width: units of each hidden layer.
         n_layers: hidden layers, 1 or more; the first reads the features.
         tied: whether all odd primes share the layers behind the first, and with "valuation-unit" what a valuation
@@ -62,13 +62,18 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         max_length: numbers a row.
 
     Raises:
-        UnknownNameError: there is no such joint, or no such features.
+        UnknownNameError: there is no such fusion, or no such features.
         ConfigurationError: sizes make no sense, or "agree" or "signs" is to tell other than two classes apart.
 
-    >>> model = LocalGlobalClassifier(AdeleSpace((2, 3), 4), n_classes=2, length=2, joint="agree", width=8)
+    >>> model = LocalGlobalClassifier(AdeleSpace((2, 3), 4), n_classes=2, length=2, fusion="agree", width=8)
     >>> model(torch.tensor([[2, 3], [-1, 7]])).shape, sorted(model.local(torch.tensor([[2, 3]])))
     (torch.Size([2, 2]), ['2', '3', 'real'])
     """
+
+    hot: torch.Tensor | None
+    size: torch.Tensor | None
+    hot_of_ones: torch.Tensor | None
+    size_of_ones: torch.Tensor | None
 
     def __init__(
         self,
@@ -77,7 +82,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         n_classes: int,
         length: int,
         features: str = "one-hot-digits",
-        joint: str = "agree",
+        fusion: str = "agree",
         width: int = 64,
         n_layers: int = 2,
         tied: bool = False,
@@ -86,20 +91,20 @@ class LocalGlobalClassifier(Fingerprinted, Body):
     ) -> None:
         super().__init__()
         check_sizes(n_classes, length, n_layers, dropout)
-        if joint not in JOINTS:
-            raise UnknownNameError.of("joint", joint, JOINTS)
-        if joint in OF_TWO_CLASSES and n_classes != 2:
+        if fusion not in FUSIONS:
+            raise UnknownNameError.of("fusion", fusion, FUSIONS)
+        if fusion in OF_TWO_CLASSES and n_classes != 2:
             raise ConfigurationError(
-                f"joint={joint!r} tells two classes apart, not {n_classes}; use joint='sum' or 'product'"
+                f"fusion={fusion!r} tells two classes apart, not {n_classes}; use fusion='sum' or 'product'"
             )
         if width < 1:
             raise ConfigurationError(f"width={width} leaves no unit; width >= 1")
-        self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
+        self.space, self.max_length, self.fusion, self.tied = space, length, fusion, tied
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         if self.vocabulary is not None:
             self.vocabulary.check_all_known(type(self).__name__)
         self.layout = FeatureLayout.fit(features, space, None)
-        n_places, n_out = space.n_primes + 1, {"sum": width, "product": 2 * max(1, width // 2)}.get(joint, 1)
+        n_places, n_out = space.n_primes + 1, {"sum": width, "product": 2 * max(1, width // 2)}.get(fusion, 1)
         # The vectors of a number's features; the last is of "none", which is trained as the others are.
         self.digits = nn.Parameter(torch.randn(length * (self.layout.size + 1), width) / math.sqrt(length))
         self.real = nn.Linear(4 * length, width)
@@ -113,37 +118,32 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         # Tied valuations go to the block of the odd prime with the most of them: a shorter one would not hold all.
         longest = sorted(odd, key=lambda j: -self.layout.place_levels[j])[:1]
         self._shift[odd] = torch.from_numpy(zeros[longest] - zeros[odd])
-        hot, size = (None, None) if self.vocabulary is None else self._features(list(self.vocabulary.numbers))
-        self.hot: torch.Tensor | None
-        self.size: torch.Tensor | None
-        self.register_buffer("hot", hot, persistent=False)
-        self.register_buffer("size", size, persistent=False)
-        hot, size = self._features([[1] * length]) if joint == "product" else (None, None)
-        self.hot_of_ones: torch.Tensor | None
-        self.size_of_ones: torch.Tensor | None
-        self.register_buffer("hot_of_ones", hot, persistent=False)
-        self.register_buffer("size_of_ones", size, persistent=False)
+        listed = None if self.vocabulary is None else list(self.vocabulary.numbers)
+        for suffix, numbers in (("", listed), ("_of_ones", [[1] * length] if fusion == "product" else None)):
+            hot, size = (None, None) if numbers is None else self._features(numbers)
+            self.register_buffer(f"hot{suffix}", hot, persistent=False)
+            self.register_buffer(f"size{suffix}", size, persistent=False)
         sizes = [width] * n_layers + [n_out]
         self.weights = nn.ParameterList(torch.randn(n_sets, a, b) / math.sqrt(a) for a, b in itertools.pairwise(sizes))
         self.biases = nn.ParameterList(torch.zeros(n_sets, 1, b) for b in sizes[1:])
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(()))
         self.head = None
-        if joint not in OF_TWO_CLASSES:
-            norm = [nn.LayerNorm(width)] if joint == "sum" else []
+        if fusion not in OF_TWO_CLASSES:
+            norm = [nn.LayerNorm(width)] if fusion == "sum" else []
             self.head = nn.Sequential(*norm, nn.Linear(n_out, width), nn.ReLU(), nn.Linear(width, n_classes))
         self._begin()
 
     @torch.no_grad()
     def _begin(self) -> None:
-        """Change the first answers of the places to ones that their joint can learn from."""
+        """Change the first answers of the places to ones that their fusion can learn from."""
         n_places = self.space.n_primes + 1
-        if self.joint == "agree":
+        if self.fusion == "agree":
             self.biases[-1].fill_(math.sqrt(1 / n_places))  # objections of 1 in all
         # tanh(2) = 0.96: a product of many signs near 0, and every gradient with it, would be nearly 0.
-        if self.joint == "signs":
+        if self.fusion == "signs":
             self.biases[-1].fill_(2.0)
-        if self.joint == "product":
+        if self.fusion == "product":
             n_products = self.weights[-1].shape[-1] // 2
             self.weights[-1][..., :n_products] /= math.sqrt(n_places)  # or the products would begin near 0
             for weight in self.weights:
@@ -159,8 +159,9 @@ class LocalGlobalClassifier(Fingerprinted, Body):
                     start += place_size(self.layout.kind, p, levels)
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, the space, the features and the joint."""
-        about = {"features": self.layout.kind, "joint": self.joint, "tied": self.tied}
+        """Return the vocabulary, the space, the features and the fusion."""
+        # "joint" is the fusion's name in the weights of version 0.1.
+        about = {"features": self.layout.kind, "joint": self.fusion, "tied": self.tied}
         return of_vocabulary(self.vocabulary) | of_space(self.space) | about
 
     def _features(self, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -241,9 +242,9 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         rows, batch = self._read(numbers)
         answers = self._answers_of(rows)
         if self.head is not None:
-            found: torch.Tensor = self.head(answers.sum(dim=1) if self.joint == "sum" else _products(answers))
+            found: torch.Tensor = self.head(answers.sum(dim=1) if self.fusion == "sum" else _products(answers))
             return found.reshape(*batch, found.shape[-1])
-        if self.joint == "agree":
+        if self.fusion == "agree":
             logit = self.bias - _objections(answers).sum(dim=(1, 2))
         else:
             # With the logits 0 and l, P(last) − P(first) is tanh(l/2).
@@ -254,15 +255,15 @@ class LocalGlobalClassifier(Fingerprinted, Body):
     def local(self, numbers: Any) -> dict[str, torch.Tensor]:
         """Return what each place says of rows of numbers (rows, length): "real", "2", "3", … -> float32 (rows,).
 
-        With joint "agree" that is its objection, 0 for none; with "signs" its sign, from −1 to 1.
+        With fusion "agree" that is its objection, 0 for none; with "signs" its sign, from −1 to 1.
 
         Raises:
-            ConfigurationError: the joint is "sum" or "product", whose places give vectors.
+            ConfigurationError: the fusion is "sum" or "product", whose places give vectors.
         """
-        if self.joint not in OF_TWO_CLASSES:
-            raise ConfigurationError(f"with joint={self.joint!r} a place gives a vector; `answers` has them")
+        if self.fusion not in OF_TWO_CLASSES:
+            raise ConfigurationError(f"with fusion={self.fusion!r} a place gives a vector; `answers` has them")
         answers = self.answers(numbers)[..., 0]
-        said = _objections(answers) if self.joint == "agree" else torch.tanh(answers)
+        said = _objections(answers) if self.fusion == "agree" else torch.tanh(answers)
         return dict(zip(("real", *map(str, self.space.primes)), said.unbind(dim=1), strict=True))
 
 
