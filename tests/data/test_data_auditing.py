@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def dataset(train, validation, test, class_names=("no", "yes"), symmetries=None)
 
 
 def rules(d, cues=None):
-    return {found.name: (found.test, found.everywhere) for found in auditing._rules(d, cues or {})}
+    return {found.name: (found.test, found.everywhere) for found in auditing._rules(replace(d, cues=cues or {}))}
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ Of the questions of a drawn task these are measured, see `audit_drawn`.
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.protocol import Progress
-from adelic.data.rules import accuracy_of_rule, question_rules
+from adelic.data.rules import accuracy_of_rule, question_rules, row_readings
 from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
 from adelic.errors import ConfigurationError, needs_extra
@@ -141,7 +141,7 @@ def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict
             progress(done, steps, what)
 
     report(0, "trivial rules")
-    findings = list(_rules(d, d.cues))
+    findings = list(_rules(d))
     report(1, "models")
     findings += _models(d, about["seed"])
     report(2, "duplicates")
@@ -188,9 +188,8 @@ def _learnt_and_tested(d: Dataset) -> list[tuple[Integers, Integers]]:
     return _targets(d, np.concatenate([d.y_train, d.y_validation]), d.y_test)
 
 
-def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
+def _rules(d: Dataset) -> Iterator[Finding]:
     """Yield the majority class, the task's cues, and the best single token."""
-    train, test = np.concatenate([d.X_train, d.X_validation]), d.X_test
     y_train, y_test = (np.stack(targets, axis=1) for targets in zip(*_learnt_and_tested(d), strict=True))
     y = np.concatenate([y_train, y_test])
 
@@ -199,13 +198,18 @@ def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
         on_test = accuracy_of_rule(in_train, y_train, in_test, y_test)
         return Finding(name, on_test, accuracy_of_rule(cue, y, cue, y))
 
-    yield finding("majority class", np.zeros(len(train), np.int8), np.zeros(len(test), np.int8))
-    for name, cue in cues.items():
-        yield finding(f"cue: {name}", cue(train), cue(test))
-    columns = d.provenance.get("columns", range(1, train.shape[1] + 1))
-    tokens = [finding(str(column), train[:, i], test[:, i]) for i, column in enumerate(columns)]
-    best = max(tokens, key=lambda found: found.everywhere or 0.0)
-    yield Finding(f"best single token: {best.name}", best.test, best.everywhere)
+    yield finding("majority class", np.zeros(len(y_train), np.int8), np.zeros(len(y_test), np.int8))
+    tokens = []
+    is_table = "columns" in d.provenance
+    for name, train, validation, test in row_readings(d):
+        found = finding(name, np.concatenate([train, validation]), test)
+        if name in d.cues:
+            yield replace(found, name=f"cue: {name}")
+        else:
+            tokens.append(
+                replace(found, name=f"best single token: {name if is_table else name.removeprefix('token ')}")
+            )
+    yield max(tokens, key=lambda found: found.everywhere or 0.0)
 
 
 def _models(d: Dataset, seed: int) -> Iterator[Finding]:

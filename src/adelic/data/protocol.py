@@ -6,7 +6,7 @@ A further task is one module with a `TASK`, which `adelic.data.registry` finds b
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import psutil
@@ -135,11 +135,8 @@ class View:
     editions: tuple[str, ...] | None = None
 
 
-class Generator(Protocol):
-    """Make all rows of a task; equal requests give the same rows in the same order."""
-
-    def __call__(self, request: Request, /) -> Rows:
-        """Return the rows."""
+Generator = Callable[[Request], Rows]
+"""Makes all rows of a task; equal requests give the same rows in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ def best_rule(d: Dataset) -> Rule:
     Rule(name='prefixes', accuracy=1.0)
     """
     found: tuple[float, Rule] | None = None
-    for name, train, validation, test in _readings(d):
+    for name, train, validation, test in row_readings(d):
         score = accuracy_of_rule(train, d.y_train, validation, d.y_validation)
         if found is None or score > found[0]:
             found = score, Rule(name, accuracy_of_rule(train, d.y_train, test, d.y_test))
@@ -65,7 +65,7 @@ def best_rule(d: Dataset) -> Rule:
     return found[1]
 
 
-def _readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers]]:
+def row_readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers]]:
     """Yield what can be read off the rows of train, validation and test, each (rows,), by name."""
     splits = d.X_train, d.X_validation, d.X_test
     for name, cue in d.cues.items():

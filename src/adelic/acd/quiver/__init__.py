@@ -53,7 +53,7 @@ give int8 where they are given int8, and int64 else.
 
 from collections.abc import Iterable
 from fractions import Fraction
-from math import comb, gcd, isqrt, lcm
+from math import comb, gcd, isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -178,7 +178,7 @@ def skew_symmetrizer(b: ArrayLike) -> tuple[int, ...] | None:
         b: an integer matrix, shape (n, n).
 
     Raises:
-        EncodingError: b is not a square integer matrix, or has an entry of 2**31 or more in absolute value.
+        EncodingError: b is not a square integer matrix, or an entry, or a d_i, is beyond 64 bits.
 
     >>> skew_symmetrizer([[0, 1, 0], [-2, 0, 1], [0, -1, 0]])
     (2, 1, 1)
@@ -186,28 +186,8 @@ def skew_symmetrizer(b: ArrayLike) -> tuple[int, ...] | None:
     matrices, _ = _read_integers(b)
     if matrices.ndim != 2:
         raise EncodingError(f"one matrix of shape (n, n) is needed, not an array of shape {matrices.shape}")
-    entries: list[list[int]] = matrices.tolist()
-    d: dict[int, Fraction] = {}
-    least: dict[int, int] = {}
-    for first in range(len(entries)):
-        if first in d:
-            continue
-        d[first] = Fraction(1)
-        component = [first]
-        for i in component:  # grows as vertices are reached
-            for j, (there, back) in enumerate(zip(entries[i], (row[i] for row in entries), strict=True)):
-                if there == back == 0:
-                    continue
-                if there * back >= 0:
-                    return None
-                if j not in d:
-                    component.append(j)
-                if d.setdefault(j, d[i] * Fraction(there, -back)) != d[i] * Fraction(there, -back):
-                    return None
-        multiple = lcm(*(d[i].denominator for i in component))
-        divisor = gcd(*(int(d[i] * multiple) for i in component))
-        least |= {i: int(d[i] * multiple) // divisor for i in component}
-    return tuple(least[i] for i in range(len(entries)))
+    d = _symmetrizers(matrices[None])[0]
+    return tuple(d.tolist()) if d.all() else None
 
 
 def _read_integers(b: ArrayLike) -> tuple[NDArray[np.int64], bool]:
@@ -236,13 +216,18 @@ def _stacked(matrices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _symmetrizable(stacked: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return _symmetrizers(stacked).all(axis=1)
+
+
+def _symmetrizers(stacked: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the least d_i of each matrix, (matrices, n), zeros where there are none; EncodingError if one is huge."""
     from adelic.acd.quiver import kernels
 
-    d = kernels.symmetrizers(np.ascontiguousarray(stacked))[:, 0]
-    answer: NDArray[np.bool_] = d > 0
-    for index in np.flatnonzero(d == kernels.OVERFLOW):
-        answer[index] = skew_symmetrizer(stacked[index]) is not None
-    return answer
+    d = kernels.symmetrizers(np.ascontiguousarray(stacked))
+    huge = np.flatnonzero((d == kernels.OVERFLOW).any(axis=1))
+    if len(huge):
+        raise EncodingError(f"the d_i of {shown(stacked[huge[0]].tolist())} are beyond 64 bits")
+    return d
 
 
 def _narrowed(matrices: NDArray[np.int64], small: bool) -> Integers:
