@@ -216,7 +216,8 @@ def _stacked(matrices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _symmetrizable(stacked: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return _symmetrizers(stacked).all(axis=1)
+    answer: NDArray[np.bool_] = _symmetrizers(stacked).all(axis=1)
+    return answer
 
 
 def _symmetrizers(stacked: NDArray[np.int64]) -> NDArray[np.int64]:
