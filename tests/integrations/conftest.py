@@ -84,6 +84,22 @@ def equipped(word_tokenizer, tiny_model):
 
 
 @pytest.fixture
+def only():
+    """Return lists of logits processors that let a model write some tokens alone, by what it reads."""
+    import torch
+
+    def make(*tokens):
+        def processor(input_ids, scores):
+            kept = torch.full_like(scores, -torch.inf)
+            kept[:, list(tokens)] = scores[:, list(tokens)]
+            return kept
+
+        return [processor]
+
+    return make
+
+
+@pytest.fixture
 def texts():
     """Return texts with and without numbers, of different lengths."""
     return ["1 and -7/11 is 2", "3 + 4", "and"]

@@ -12,7 +12,7 @@ from adelic.nn import adelic_targets
 transformers = pytest.importorskip("transformers")
 
 from adelic.integrations.transformers import NumberSettings  # noqa: E402
-from adelic.integrations.transformers.generating import NumberMemory, prompt_numbers  # noqa: E402
+from adelic.integrations.transformers.generating import prompt_numbers  # noqa: E402
 from adelic.integrations.transformers.layers import unknown_numbers  # noqa: E402
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
@@ -55,18 +55,17 @@ def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-def test_several_sequences_a_prompt(equipped, name):
+def test_several_sequences_a_prompt(equipped, name, only):
     model, tokenizer = equipped(name)
     torch.manual_seed(0)
     prompts = tokenizer(["5 =", "2 and 7 ="])
-    choose = prefer([tokenizer.token_id])
-    choose.start = prompts["input_ids"].shape[1]
+    start, choose = prompts["input_ids"].shape[1], only(tokenizer.token_id)
     written = model.generate(
-        **prompts, max_new_tokens=3, do_sample=True, num_return_sequences=3, logits_processor=[choose]
+        **prompts, max_new_tokens=3, do_sample=True, num_return_sequences=3, logits_processor=choose
     )
-    assert written.sequences.shape == written.numbers.shape == (6, choose.start + 3)
+    assert written.sequences.shape == written.numbers.shape == (6, start + 3)
     assert len(tokenizer.decode(written.sequences, written.numbers)) == 6
-    alone = model.generate(**tokenizer(["5 ="]), max_new_tokens=3, do_sample=False, logits_processor=[choose])
+    alone = model.generate(**tokenizer(["5 ="]), max_new_tokens=3, do_sample=False, logits_processor=choose)
     assert alone.numbers[0, -3:].tolist() == written.numbers[0, -3:].tolist() == written.numbers[2, -3:].tolist()
 
 
@@ -97,13 +96,12 @@ def test_the_librarys_ways_of_generating(equipped, name, options):
     assert torch.equal(expected.sequences[1, -4:], alone.sequences[0, -4:])
 
 
-def test_digits_that_are_no_number_are_read_as_no_number(equipped):
+def test_digits_that_are_no_number_are_read_as_no_number(equipped, only):
     model, tokenizer = equipped("LlamaForCausalLM", max_numerator=1)
     torch.nn.init.normal_(model.numbers.head.linear.weight, std=3)
-    choose = prefer([tokenizer.token_id])
+    choose = only(tokenizer.token_id)
     prompts = tokenizer(["5 =", "2 ="])
-    choose.start = prompts["input_ids"].shape[1]
-    written = model.generate(**prompts, max_new_tokens=4, do_sample=False, logits_processor=[choose])
+    written = model.generate(**prompts, max_new_tokens=4, do_sample=False, logits_processor=choose)
     assert None in written.numbers[:, 2:]
     assert any("[NUM]" in text for text in tokenizer.decode(written.sequences[:, 2:], written.numbers[:, 2:]))
 
@@ -127,17 +125,6 @@ def test_an_assistant_and_no_prompts_are_refused_in_one_line(equipped):
         model.generate(**tokenizer("5 ="), assistant_model=model)
     with pytest.raises(ConfigurationError, match="needs input_ids"):
         model.generate(max_new_tokens=1)
-
-
-def only(*tokens):
-    """Let a language model write these tokens alone, by what it reads."""
-
-    def processor(input_ids, scores):
-        kept = torch.full_like(scores, -torch.inf)
-        kept[:, list(tokens)] = scores[:, list(tokens)]
-        return kept
-
-    return [processor]
 
 
 def wandering(*tokens):
@@ -186,50 +173,37 @@ def assert_consistent(model, prompts, written):
 
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize(
-    "options", [{}, {"use_cache": False}, {"do_sample": True, "num_return_sequences": 4}, {"num_return_sequences": 3}]
+    ("options", "is_ending"),
+    [
+        ({}, False),
+        ({"use_cache": False}, False),
+        ({"do_sample": True, "num_return_sequences": 4}, False),
+        ({"num_return_sequences": 3}, False),
+        ({"num_return_sequences": 4}, True),
+    ],
 )
-def test_beams_follow_their_own_numbers(equipped, name, options):
+def test_beams_follow_their_own_numbers(equipped, name, options, is_ending):
+    """One that ends with a number is no longer among those that go on when its number is to be read."""
     model, tokenizer = equipped(name, max_numerator=15014)
     torch.manual_seed(3)
     torch.nn.init.normal_(model.numbers.head.linear.weight)
     prompts = tokenizer(["5 + 7 =", "2 =", "3 + 7 ="])
     plus, equals = tokenizer.tokenizer.convert_tokens_to_ids(["+", "="])
+    ends = {"eos_token_id": tokenizer.token_id, "pad_token_id": 1} if is_ending else {}
     written = model.generate(
         **prompts,
-        **{"do_sample": False} | options,
+        **{"do_sample": False} | options | ends,
         max_new_tokens=6,
         num_beams=4,
         logits_processor=wandering(tokenizer.token_id, plus, equals),
     )
     assert written.sequences.shape == written.numbers.shape == (3 * options.get("num_return_sequences", 1), 10)
+    assert (written.sequences[:, 4:] == 1).any() == is_ending
     assert assert_consistent(model, prompts, written) >= 3
     assert len({*written.numbers[:, 4:].flatten()} - {None}) > 1
 
 
-@pytest.mark.parametrize("name", GENERATORS)
-def test_beams_that_end_with_a_number(equipped, name):
-    """Such a beam is no longer among those that go on when its number is to be read."""
-    model, tokenizer = equipped(name, max_numerator=15014)
-    torch.manual_seed(1)
-    torch.nn.init.normal_(model.numbers.head.linear.weight)
-    prompts = tokenizer(["5 + 7 =", "2 ="])
-    written = model.generate(
-        **prompts,
-        do_sample=False,
-        max_new_tokens=5,
-        num_beams=3,
-        num_return_sequences=3,
-        eos_token_id=tokenizer.token_id,
-        pad_token_id=1,
-        logits_processor=wandering(tokenizer.token_id, *range(4, 8)),
-    )
-    new = written.sequences[:, prompts["input_ids"].shape[1] :]
-    assert (new == tokenizer.token_id).any()
-    assert (new == 1).any()
-    assert_consistent(model, prompts, written)
-
-
-def test_beams_of_prompts_without_numbers_are_the_plain_models(equipped, word_tokenizer, tiny_model):
+def test_beams_of_prompts_without_numbers_are_the_plain_models(equipped, word_tokenizer, tiny_model, only):
     model, tokenizer = equipped("LlamaForCausalLM")
     plain_tokenizer = word_tokenizer(padding_side="left")
     plain = tiny_model("LlamaForCausalLM", len(plain_tokenizer))
@@ -242,7 +216,7 @@ def test_beams_of_prompts_without_numbers_are_the_plain_models(equipped, word_to
     assert torch.equal(model.generate(**tokenizer(texts), **options, logits_processor=words).sequences, expected)
 
 
-def test_prompts_are_decoded_with_their_numbers(equipped):
+def test_prompts_are_decoded_with_their_numbers(equipped, only):
     model, tokenizer = equipped("GPT2LMHeadModel")
     prompts = ["3 and -7/11 = 12", "5 + 8 ="]
     plus = tokenizer.tokenizer.convert_tokens_to_ids("+")
@@ -280,22 +254,3 @@ def test_a_masked_models_pipeline_says_that_it_reads_no_number(equipped):
     pipeline = transformers.pipeline("fill-mask", model=model, tokenizer=tokenizer.tokenizer)
     with pytest.warns(UserWarning, match="so it reads no number; NumberTokenizer makes them"):
         pipeline("5 and [MASK]")
-
-
-def test_a_memory_follows_sequences_by_their_tokens(equipped):
-    model, _ = equipped("GPT2LMHeadModel", max_numerator=15014)
-    torch.nn.init.normal_(model.numbers.head.linear.weight)
-    ids, token = torch.tensor([[4], [4]]), model.numbers.settings.token_id
-    memory = NumberMemory(model.numbers, unknown_numbers(SPACE, (2, 1)), ids, is_kept=True)
-    states = torch.randn(4, 32)
-    first, _, third, _ = (model.numbers.decode(state).item() for state in states)
-    memory.note(states[[0, 0, 2, 2], None])  # two beams of each prompt
-    memory.record(torch.tensor([[4, token], [4, 5], [4, token], [4, 6]]))
-    memory.note(states[:, None])
-    swapped = torch.tensor([[4, 5, 6], [4, token, 6], [4, 6, 6], [4, token, 5]])
-    memory.record(swapped)
-    assert memory.written(swapped)[0].tolist() == [[None] * 3, [None, first, None], [None] * 3, [None, third, None]]
-    expected = adelic_targets(SPACE, [first, third])
-    assert torch.equal(memory.reals[[1, 3], 1], expected[0].float())
-    assert torch.equal(memory.digits[[1, 3], 1], expected[1].int())
-    assert memory.reals[[0, 2]].isnan().all()

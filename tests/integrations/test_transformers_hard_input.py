@@ -10,23 +10,12 @@ import torch
 import transformers
 
 from adelic.integrations.transformers import NumberCollator, from_pretrained, rewrite
-from adelic.nn.heads.exact import BINARY, LARGEST_BITS, PRIMES, UNARY
+from adelic.nn.heads.exact import BINARY, PRIMES, UNARY
 from adelic.numbers.describe import number_text
 
 ALL = (*BINARY, *UNARY)
 P, Q = PRIMES
 A, B = (random.Random(seed).randrange(10**4999, 10**5000) for seed in (0, 1))
-
-
-def numbers_alone(model):
-    """Return a logits processor that leaves the number token."""
-
-    def keep(input_ids, scores):
-        kept = torch.full_like(scores, -torch.inf)
-        kept[:, model.numbers.settings.token_id] = 0
-        return kept
-
-    return [keep]
 
 
 def bias(model, name):
@@ -36,39 +25,18 @@ def bias(model, name):
     head.base.bias.data[[*head.unary, *head.binary].index(name)] = 99.0
 
 
-def test_ten_thousand_digits_are_written_printed_and_put_in_place(equipped):
+def test_ten_thousand_digits_are_written_printed_and_put_in_place(equipped, only):
     model, tokenizer = equipped("LlamaForCausalLM", operations=("*",))
     bias(model, "*")
     prompt = f"{number_text(A)} * {number_text(B)} ="
     batch = NumberCollator(tokenizer, "causal")([{"prompt": prompt, "completion": f" {number_text(A * B)}"}])
     assert model(**batch).number_derivable == 1
-    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": numbers_alone(model)}
+    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": only(tokenizer.token_id)}
     written = model.generate(**tokenizer(prompt), **options)
     assert written.numbers[0, -1] == A * B
     assert "(5000 digits) × " in written.derivations[0, -1]
     assert number_text(A * B) in tokenizer.decode(written.sequences, written.numbers)[0]  # str() stops at 4,300 digits
     assert number_text(A * B) in rewrite(model, tokenizer, prompt, max_steps=1)[0].steps[0][1]
-
-
-def test_a_model_that_goes_on_multiplying_stays_within_a_bound(equipped, monkeypatch):
-    monkeypatch.setattr("adelic.nn.heads.operations.LARGEST_BITS", 2000)
-    model, tokenizer = equipped("LlamaForCausalLM", operations=("*",))
-    choose = model.numbers.choose
-
-    def last_two(*given):
-        prediction = choose(*given)
-        n = prediction.numbers.shape[1]
-        logs = prediction.log_probabilities.clone()
-        logs[:, n + n * (n - 2) + n - 1] += 99.0
-        return prediction._replace(log_probabilities=logs)
-
-    monkeypatch.setattr(model.numbers, "choose", last_two)
-    options = {"max_new_tokens": 25, "do_sample": False, "logits_processor": numbers_alone(model)}
-    sizes = [
-        number.numerator.bit_length() for number in model.generate(**tokenizer("997 * 991"), **options).numbers[0, 3:]
-    ]
-    assert sizes[5] > 100
-    assert 1000 < max(sizes) <= 2000 < LARGEST_BITS
 
 
 @pytest.mark.parametrize(
@@ -89,14 +57,14 @@ def test_a_model_that_goes_on_multiplying_stays_within_a_bound(equipped, monkeyp
         ("5 + 7 =", " and", None),
     ],
 )
-def test_strange_numbers_give_finite_losses_and_gradients(equipped, prompt, completion, derivable):
+def test_strange_numbers_give_finite_losses_and_gradients(equipped, only, prompt, completion, derivable):
     model, tokenizer = equipped("LlamaForCausalLM", operations=ALL)
     outputs = model(**NumberCollator(tokenizer, "causal")([{"prompt": prompt, "completion": completion}]))
     assert derivable is None or outputs.number_derivable == derivable
     outputs.loss.backward()
     assert outputs.loss.isfinite()
     assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
-    options = {"max_new_tokens": 3, "do_sample": False, "logits_processor": numbers_alone(model)}
+    options = {"max_new_tokens": 3, "do_sample": False, "logits_processor": only(tokenizer.token_id)}
     written = model.generate(**tokenizer([prompt, "is"]), **options)
     assert len(tokenizer.decode(written.sequences, written.numbers)) == 2
 
@@ -111,7 +79,7 @@ def test_an_empty_completion_beside_others_changes_no_number_loss(equipped):
 
 @pytest.mark.parametrize("name", ["LlamaForCausalLM", "GPT2LMHeadModel"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_precision_learns_and_writes(equipped, name, dtype):
+def test_half_precision_learns_and_writes(equipped, only, name, dtype):
     model, tokenizer = equipped(name, operations=ALL)
     model.to(dtype).train()
     batch = NumberCollator(tokenizer, "causal")([{"prompt": f"{10**20} + 3 =", "completion": f" {10**20 + 3}"}])
@@ -120,7 +88,7 @@ def test_half_precision_learns_and_writes(equipped, name, dtype):
     assert (outputs.number_derivable, outputs.number_loss.dtype) == (1, torch.float32)
     assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
     bias(model, "+")
-    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": numbers_alone(model)}
+    options = {"max_new_tokens": 1, "do_sample": False, "logits_processor": only(tokenizer.token_id)}
     assert model.eval().generate(**tokenizer(f"{10**20} + 3 ="), **options).numbers[0, -1] == 10**20 + 3
 
 

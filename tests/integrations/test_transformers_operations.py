@@ -106,24 +106,18 @@ def test_several_sequences_a_prompt_have_their_own_derivations(trained):
 
 
 @pytest.mark.parametrize("options", [{"use_cache": False}, {"num_beams": 3}, {"do_sample": True, "num_beams": 1}])
-def test_numbers_that_were_written_are_numbers_of_the_context(trained, options):
+def test_numbers_that_were_written_are_numbers_of_the_context(trained, options, only):
     model, tokenizer = trained
-    token = tokenizer.token_id
-
-    def numbers_alone(input_ids, scores):
-        kept = torch.full_like(scores, -torch.inf)
-        kept[:, token] = scores[:, token]
-        return kept
-
-    options = {"do_sample": False, "logits_processor": [numbers_alone]} | options
+    alone = only(tokenizer.token_id)
+    options = {"do_sample": False, "logits_processor": alone} | options
     prompts = ["7 * 8 =", "10 + 20 ="]
     written = model.generate(**tokenizer(prompts), max_new_tokens=3, **options)
-    plain = model.generate(**tokenizer(prompts), max_new_tokens=3, do_sample=False, logits_processor=[numbers_alone])
+    plain = model.generate(**tokenizer(prompts), max_new_tokens=3, do_sample=False, logits_processor=alone)
     assert written.numbers[:, -3:].tolist() == plain.numbers[:, -3:].tolist()
     assert written.derivations[:, -3:].tolist() == plain.derivations[:, -3:].tolist()
     assert written.numbers[0, -3] == 56
-    alone = model.generate(**tokenizer(prompts[:1]), max_new_tokens=3, **options)
-    assert alone.derivations[0, -3:].tolist() == written.derivations[0, -3:].tolist()
+    single = model.generate(**tokenizer(prompts[:1]), max_new_tokens=3, **options)
+    assert single.derivations[0, -3:].tolist() == written.derivations[0, -3:].tolist()
     for row in range(2):  # each is made of numbers before it
         for at in range(-3, 0):
             shown = written.derivations[row, at].replace("−", "-")

@@ -305,19 +305,13 @@ def test_what_is_written_does_not_depend_on_the_other_texts(computing, side):
         assert counts == sorted(counts, reverse=True)
 
 
-def test_the_first_step_is_what_generate_writes(computing):
+def test_the_first_step_is_what_generate_writes(computing, only):
     model, tokenizer = computing
     texts = ["3 - 5 * 2 =", "3 - ( 1 + 4 / 9 ) * 10 ="]
     torch.nn.init.constant_(model.get_output_embeddings().weight, 0.0)
     written = module._written(model, tokenizer, texts)
-    token = tokenizer.token_id
-
-    def only_numbers(_batch, _ids):
-        return [token]
-
-    generated = model.generate(
-        **tokenizer(texts), max_new_tokens=1, do_sample=False, prefix_allowed_tokens_fn=only_numbers
-    )
+    alone = only(tokenizer.token_id)
+    generated = model.generate(**tokenizer(texts), max_new_tokens=1, do_sample=False, logits_processor=alone)
     assert generated.numbers[:, -1].tolist() == written.values.tolist()
     assert generated.derivations[:, -1].tolist() == written.derivations.tolist()
 

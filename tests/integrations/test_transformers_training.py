@@ -59,16 +59,3 @@ def test_tables_of_datasets(equipped, tmp_path):
         model, arguments(tmp_path, max_steps=2), train_dataset=table, data_collator=collator
     ).train()
     assert trained.global_step == 2
-
-
-def test_batches_through_worker_processes(equipped):
-    model, tokenizer = equipped("LlamaForCausalLM")
-    collator = NumberCollator(tokenizer, model.objective)
-    texts = [f"{n} + 1/7" for n in range(6)]
-    alone, spread = (
-        list(torch.utils.data.DataLoader(texts, batch_size=3, collate_fn=collator, num_workers=workers))
-        for workers in (0, 1)
-    )
-    for one, other in zip(alone, spread, strict=True):
-        assert one.keys() == other.keys()
-        assert all(torch.equal(one[key].nan_to_num(), other[key].nan_to_num()) for key in one)
