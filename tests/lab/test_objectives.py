@@ -11,15 +11,15 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 from torch.nn import functional
 
 from adelic import acd
-from adelic.errors import ConfigurationError, DivergenceError, RunFolderError
+from adelic.errors import DivergenceError, RunFolderError
 from adelic.nn import AdelicPrediction, Vocabulary
-from adelic_lab import EmbeddingConfig, load_recipe, read_result, run
+from adelic_lab import EmbeddingConfig, read_result, run
 from adelic_lab.results.result import Result
 from adelic_lab.runs.development import training_subset
 from adelic_lab.runs.objectives import OneClass, OneNumber, SeveralClasses, make_objective
 from adelic_lab.runs.signals import Stopped
 from adelic_lab.train.fitting import build_model
-from adelic_lab.train.loop import Split, Trainer, evaluate
+from adelic_lab.train.loop import Split, Trainer
 
 SMALL = {"kl": ("kl", 4), "rsk": ("rsk", 5), "characters": ("characters", 6)}
 
@@ -71,14 +71,6 @@ def test_the_loss_of_several_targets(reduction):
     rows = sum(functional.cross_entropy(logits[:, t, :c], labels[:, t], reduction="none") for t, c in enumerate(counts))
     found = SeveralClasses(counts).loss(logits, labels, reduction=reduction)
     assert torch.allclose(found, getattr(rows / 3, reduction)())
-
-
-def test_two_classes_are_the_multi_label_loss():
-    labels = torch.from_numpy(random_rows((2,) * 5))
-    scores = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
-    logits = torch.stack([torch.zeros_like(scores), scores], dim=-1)
-    expected = functional.binary_cross_entropy_with_logits(scores, labels.float())
-    assert torch.allclose(SeveralClasses((2,) * 5).loss(logits, labels, reduction="mean"), expected)
 
 
 def test_figures_of_several_targets_by_brute_force():
@@ -241,22 +233,6 @@ def test_the_place_wise_model_has_the_same_heads(tiny_config, tmp_path, task):
     assert result.configuration["embedding"]["places"] == "late"
 
 
-def test_evaluation_by_hand(small):
-    config = small("learned")
-    data = config.data.load(config.seed)
-    objective = make_objective(data)
-    model = build_model(config, data, objective).eval()
-    split = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch.device("cpu"))
-    figures, predictions = evaluate(model, split, objective=objective)
-    with torch.no_grad():
-        output = model(split.ids)
-    assert np.array_equal(predictions, objective.predictions(output))
-    assert figures["loss"] == pytest.approx(objective.loss(output, split.labels, reduction="mean").item(), rel=1e-5)
-    answers = predictions[:, 0] if config.data.task == "characters" else predictions
-    right = [bool(np.all(a == b)) for a, b in zip(answers, data.y_test, strict=True)]
-    assert figures["exact_match"] == pytest.approx(np.mean(right))
-
-
 @pytest.mark.parametrize(("task", "n", "epochs"), [("kl", 4, 4), ("rsk", 4, 60), ("characters", 5, 30)])
 def test_it_learns(tiny_config, task, n, epochs):
     """The loss of the last epoch is well below that of the first: a few rows can be learned by heart."""
@@ -316,26 +292,6 @@ def test_the_part_is_the_datas_and_not_the_runs():
     assert first.X_test is data.X_test
     for enough in (None, len(data.y_train), 10**9):
         assert training_subset(data, enough, 0) is data
-
-
-def test_the_command_says_how_many_rows(tiny_config):
-    recipe = load_recipe("quick", "kl-5", max_rows=100)
-    config = tiny_config("learned", task="kl", n=5)
-    object.__setattr__(config, "recipe", recipe)
-    assert "--max-rows 100" in config.command()
-    assert "--max-rows" not in tiny_config().command()
-    assert "max_rows" not in tiny_config().to_toml()
-
-
-@pytest.mark.parametrize("max_rows", [-1, 2.5])
-def test_wrong_numbers_of_rows(max_rows):
-    with pytest.raises(ConfigurationError, match=f"max-rows={max_rows} must be"):
-        load_recipe("quick", "kl-5", max_rows=max_rows)
-
-
-def test_the_paper_has_no_recipe_for_them():
-    with pytest.raises(ConfigurationError, match="--learning-rate, --epochs"):
-        load_recipe("paper", "kl-5")
 
 
 def test_a_result_that_lacks_a_figure_is_named(tiny_config, tmp_path):

@@ -62,11 +62,6 @@ def test_trials_are_kept_and_continued(study, tmp_path):
     assert content(study(trials=1, seed=1, storage=tmp_path / "seed.db")) != content(continued)[:1]
 
 
-def test_fewer_trials_than_there_are(study):
-    assert len(study(trials=2)) == 2
-    assert len(study(trials=1)) == 2
-
-
 def test_the_search_finds_the_best(study):
     best = max(study(trials=12), key=lambda t: t.value)
     assert best.params["norm"] == "a"

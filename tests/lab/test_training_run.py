@@ -65,12 +65,6 @@ def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
     assert result.features == {"learned": None, "adelic": "digits"}[embedding]
     assert result.test.keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
     assert all(type(value) is float and math.isfinite(value) for value in result.test.values())
-    rows = np.array(result.confusion)
-    assert rows.sum() == result.rows["test"] > 0
-    assert np.trace(rows) / rows.sum() == pytest.approx(result.test["accuracy"])
-    assert result.predicts_one_class == (np.count_nonzero(rows.sum(axis=0)) == 1)
-    recalls = np.diag(rows) / rows.sum(axis=1)
-    assert recalls.mean() == pytest.approx(result.test["balanced_accuracy"])
     assert result.parameters > 1000
     assert result.seconds > 0
     assert result.device.startswith("cpu")
@@ -80,12 +74,6 @@ def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
     assert result.history["validation_accuracy"][result.validation["epoch"] - 1] == pytest.approx(
         result.validation["accuracy"], abs=1e-6
     )
-
-
-def test_majority_is_of_the_test_split(finished):
-    data = acd.load("schubert", n=3)
-    guess = np.bincount(data.y_train).argmax()
-    assert finished[2].majority == pytest.approx(np.mean(data.y_test == guess))
 
 
 def test_equal_seeds_equal_runs(tiny_config, finished, tmp_path, read_folder):
@@ -112,19 +100,6 @@ def test_seeds_draw_other_parts(tiny_config, tmp_path, split):
     assert first != other
 
 
-def test_a_published_split_that_is_known_is_kept(tiny_config, tmp_path):
-    """Of lattice paths: other rows become validation, and the test rows are those of the literature."""
-    tests, validations = [], []
-    for seed in (0, 1):
-        result = run(tiny_config(task="lattice", n=6, seed=seed, epochs=1), tmp_path / f"run {seed}", device="cpu")
-        data = acd.load("lattice", n=6, seed=seed)
-        assert result.data_sha256 == data.provenance["sha256"]
-        tests.append(data.X_test.tolist())
-        validations.append(sorted(data.X_validation.tolist()))
-    assert sorted(tests[0]) == sorted(tests[1])
-    assert validations[0] != validations[1]
-
-
 @pytest.mark.parametrize(
     ("task", "n", "split"), [("schubert", 3, "published"), ("schubert", 3, "orbits"), ("mheight", 6, "published")]
 )
@@ -139,6 +114,7 @@ def test_predictions_are_kept_and_can_be_recounted(tiny_config, tmp_path, task, 
     np.testing.assert_array_equal(confusion.reshape(len(names), -1), result.confusion)
     memory = LookUp(data.X_train, data.y_train)
     assert result.lookup == np.mean(memory.predict(data.X_test) == data.y_test)
+    assert result.majority == np.mean(np.bincount(data.y_train).argmax() == data.y_test)
     assert result.contaminated is False
 
 
@@ -386,12 +362,6 @@ def test_a_folder_without_configuration(finished):
         run(config, folder, device="cpu")
 
 
-def test_no_result_before_the_end(tmp_path, finished):
-    assert read_result(tmp_path / "nothing") is None
-    (finished[1] / "DONE").unlink()
-    assert read_result(finished[1]) is None
-
-
 @pytest.mark.usefixtures("saved_after_each_epoch")
 @pytest.mark.parametrize("embedding", ["learned", "adelic", "random", "abacus"])
 def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):
@@ -439,52 +409,30 @@ def test_a_full_disk_loses_nothing_that_was_written(tiny_config, tmp_path, monke
     assert names(folder) == FILES
 
 
-def unwritable(tmp_path, kind):
-    (tmp_path / "file").write_text("")
-    return {
-        "below a file": tmp_path / "file" / "run",
-        "a file": tmp_path / "file",
-        "a name that is too long": tmp_path / ("a" * 300),
-    }[kind]
-
-
-@pytest.mark.parametrize("kind", ["below a file", "a file", "a name that is too long"])
+@pytest.mark.parametrize("folder", ["file/run", "file", "a" * 300])
 @pytest.mark.parametrize("restart", [False, True])
-def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, monkeypatch, kind, restart):
+def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, monkeypatch, folder, restart):
     def refuse(*args, **kwargs):
         raise AssertionError("it trains before it knows that it can write")
 
+    (tmp_path / "file").write_text("")
     monkeypatch.setattr(network.Trainer, "run_epoch", refuse)
     with pytest.raises(StorageError) as caught:
-        run(tiny_config(), unwritable(tmp_path, kind), device="cpu", restart=restart)
+        run(tiny_config(), tmp_path / folder, device="cpu", restart=restart)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:99"])
-def test_no_gpu(tiny_config, tmp_path, device):
-    with pytest.raises(ConfigurationError, match=f"device '{device}' cannot be used here") as caught:
-        run(tiny_config(), tmp_path / "run", device=device)
-    assert "\n" not in str(caught.value)
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(
-    "device", ["", "gpu", "potato", "cuda:x", "cpu:-1", "xla", "hpu", "privateuseone", "meta", "mps"]
+    "device", ["", "gpu", "potato", "cuda:x", "cuda:99", "cpu:-1", "xla", "hpu", "privateuseone", "meta", "mps"]
 )
-def test_nonsense_devices(tiny_config, tmp_path, device):
+def test_devices_that_are_not_here(tiny_config, tmp_path, device):
     if device == "mps" and torch.backends.mps.is_available():
         pytest.skip("there is one here")
-    with pytest.raises(ConfigurationError, match="device") as caught:
+    with pytest.raises(ConfigurationError, match=f"device '{device}' cannot be used here") as caught:
         run(tiny_config(), tmp_path / "run", device=device)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_on_a_gpu(tiny_config, tmp_path):
-    result = run(tiny_config("adelic"), tmp_path / "run", device="auto")
-    assert not result.device.startswith("cpu")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_that_predicts_one_class_is_flagged(tiny_config, tmp_path):
@@ -513,12 +461,6 @@ def test_data_without_a_validation_row(tiny_config, tmp_path):
     with pytest.raises(AdelicError, match="validation") as caught:
         run(tiny_config(task="weaving", n=3), tmp_path / "run", device="cpu")
     assert "\n" not in str(caught.value)
-
-
-def test_a_test_split_of_one_class(tiny_config, tmp_path):
-    """Weaving n = 4 has three test rows, all of them patterns."""
-    result = run(tiny_config(task="weaving", n=4), tmp_path / "run", device="cpu")
-    assert result.test["accuracy"] == result.test["balanced_accuracy"]
 
 
 def test_more_classes_than_the_validation_split_has(tiny_config, tmp_path):

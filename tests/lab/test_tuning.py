@@ -188,13 +188,6 @@ def test_the_command_repeats_the_search(tmp_path):
     )
 
 
-@pytest.mark.parametrize("trials", [0, -1, 1.5, True, "3"])
-def test_bad_numbers_of_trials(search, tmp_path, trials):
-    with pytest.raises(ConfigurationError, match="trials="):
-        tune(search(), trials=trials, storage=tmp_path / "study.db")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
@@ -234,37 +227,6 @@ def quick(**changes):
     recipe = load_recipe("quick", "schubert-4", epochs=2)
     data = TaskData("schubert", 4, **changes)
     return Experiment(data=data, model=EmbeddingConfig.of("learned"), recipe=recipe)
-
-
-def test_each_of_a_few_combinations_is_tried_once(search, tmp_path):
-    """Also where the study began with fewer trials."""
-    plan = search(dimensions=("norm", "batch-size=32:64"), epochs=1)
-    for first in (4, 1):
-        storage = tmp_path / f"{first}.db"
-        tune(plan, trials=first, storage=storage, device="cpu")
-        study = tune(plan, trials=4, storage=storage, device="cpu")
-        found = sorted((trial.values["norm"], trial.values["batch-size"]) for trial in study.trials)
-        assert found == [("post", 32), ("post", 64), ("pre", 32), ("pre", 64)]
-
-
-def folded(data, held):
-    """Return the rows of a data set after another division into training and validation."""
-    other = data.fold(held)
-    return sorted(map(tuple, np.concatenate([other.X_train, other.X_validation]).tolist()))
-
-
-def test_a_fold_is_another_division_of_the_same_rows():
-    data = TrainValidation.of(acd.load("schubert", n=3))
-    X, y = data.rows
-    held = np.arange(len(y)) % 3 == 0
-    part = data.fold(held)
-    np.testing.assert_array_equal(part.X_validation, X[held])
-    np.testing.assert_array_equal(part.y_validation, y[held])
-    np.testing.assert_array_equal(part.X_train, X[~held])
-    np.testing.assert_array_equal(part.y_train, y[~held])
-    np.testing.assert_array_equal(part.holdout.test, data.holdout.test)
-    assert part.holdout.overlap(X[:, None]) == {"validation": held.sum(), "test": 0}
-    assert folded(data, held) == folded(data, ~held) == sorted(map(tuple, X.tolist()))
 
 
 def test_data_that_cannot_be_searched_on(search, tmp_path):

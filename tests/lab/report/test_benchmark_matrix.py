@@ -24,11 +24,6 @@ def test_a_plan_is_rows_by_embeddings_by_seeds():
     assert {c.data.edition for c in configs} == {"published"}
 
 
-def test_a_plan_takes_iterators():
-    configs = plan(iter(["schubert-4", "mheight-8"]), iter(["adelic", "learned"]), iter([0, 1]))
-    assert len(configs) == 8
-
-
 def test_the_recipe_is_that_of_the_row():
     first, second = plan(["schubert-4", "mheight-10"], ["learned"], [0])
     assert (first.recipe.learning_rate, first.recipe.epochs) == (1.7e-5, 200)
@@ -195,16 +190,6 @@ def test_a_plan_has_a_split():
     assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
 
 
-def test_a_damaged_run_is_named(tiny_config, tmp_path):
-    config = tiny_config(epochs=1)
-    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
-    run_matrix([config], **options)
-    (tmp_path / "runs" / config.label / "result.json").write_text("{")
-    options["results"] = tmp_path / "others"
-    with pytest.raises(RunFolderError, match=config.label):
-        run_matrix([config], **options)
-
-
 def test_where_places_meet_is_part_of_an_embeddings_name():
     configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:apart", "adelic:digits"], [0])
     found = [(config.embedding.features, config.embedding.places) for config in configs]
@@ -229,33 +214,15 @@ def test_options_of_rivals_are_part_of_their_names():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("periodic:sigma=x", "sigma='x' must be a positive number"),
-        ("periodic:sigma", "unknown features 'sigma'"),
-        ("periodic:sigma=-1", "sigma=-1.0 must be a positive number"),
-        ("periodic:sigma=1:sigma=2", "gives an option twice"),
-        ("periodic:sigm=1", "did you mean 'sigma'"),
-        ("fone:standardize=0", "standardize='0' must be true or false"),
-        ("fone:published=yes", "published='yes' must be true or false"),
-        ("fone:bases=3", "unknown bases '3'; bases: 10, 2-5"),
-        ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
-        ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),
-        ("abacus", "abacus on schubert-4 is a learned embedding by another name"),
-    ],
-)
-def test_bad_options_of_rivals(text, words):
-    with pytest.raises(AdelicError, match=words):
-        plan(["schubert-4"], [text], [0])
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
         ("adelic:characters:digits", "'adelic:characters:digits' is not an embedding"),
         ("adelic:standardized:late", "features='standardized' belong to places='flat'"),
         ("adelic:characters:laet", "is not an embedding; write adelic:characters or adelic:characters:late"),
         ("learned:late", "--places belongs to the embedding 'adelic'"),
+        ("periodic:sigma=1:sigma=2", "gives an option twice"),
+        ("periodic:sigm=1", "did you mean 'sigma'"),
+        ("periodic:sigma=x", "sigma='x' must be a positive number"),
     ],
 )
-def test_bad_names_of_place_wise_embeddings(text, words):
+def test_bad_names_of_embeddings(text, words):
     with pytest.raises(AdelicError, match=words):
         plan(["schubert-4"], [text], [0])

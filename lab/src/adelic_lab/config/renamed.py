@@ -68,8 +68,10 @@ def with_todays_names(configuration: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(configuration)
     if isinstance(recipe := found.get("recipe"), dict):
         found["recipe"] = {k: v for k, v in todays_names(recipe).items() if k != "max_rows" or v != 0}
-    if isinstance(embedding := found.get("embedding"), dict) and "steps" in (found.get("recipe") or {}):  # a solver
-        found["embedding"] = embedding | {"name": SOLVERS.get(embedding["name"], embedding["name"])}
+    embedding = found.get("embedding")
+    if isinstance(embedding, dict) and isinstance(recipe, dict) and "steps" in recipe:  # a solver
+        name = embedding.get("name")
+        found["embedding"] = embedding | {"name": SOLVERS.get(str(name), name)}
     elif isinstance(embedding, dict):
         # Of an embedding without primes 0 digits after the point say nothing; of others they are an option's value.
         had_none = embedding.get("primes") == []

@@ -294,31 +294,22 @@ def _result(
     """
     further = fitted.further
     together = {name: further[name] for name in ("devices", "nodes") if name in further}
-    source = experiment.data
+    of_data = ("task", "n", "edition", "split", "contaminated")
+    of_fit = ("features", "validation", "parameters", "flops", "device", "versions", "history")
     return Result(
-        task=source.task,
-        n=source.n,
-        edition=source.edition,
-        split=source.split,
-        contaminated=source.contaminated,
+        **{name: getattr(experiment.data, name) for name in of_data},
+        **{name: getattr(fitted, name) for name in of_fit},
+        **judgement,
+        **further,
         embedding=experiment.model.name,
-        features=fitted.features,
         recipe=experiment.recipe.name,
         seed=experiment.seed,
         test=figures,
-        validation=fitted.validation,
-        **judgement,
         rows=rows,
-        parameters=fitted.parameters,
-        flops=fitted.flops,
         seconds=round(fitted.seconds, 3),
-        device=fitted.device,
-        versions=fitted.versions,
-        **further,
         commit=source_commit(),
         command=experiment.command(**together),
         configuration=experiment.as_dict(),
-        history=fitted.history,
     )
 
 

@@ -8,32 +8,25 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from adelic.errors import ConfigurationError
-from adelic.storage.checks import shown
-from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
+from adelic.storage.files import atomic_write
 from adelic_lab.search.tuning import StudyResult
 
 
-def check_plot(path: Path) -> None:
-    """Raise unless a picture can have this name.
+def check_plot(path: Path) -> str:
+    """Return the format of a picture, by the ending of its name; PNG without one.
 
     Raises:
-        ConfigurationError: a folder has the name, or its ending is unknown.
-        StorageError: no file can have it, since it is too long, or its folder cannot be read.
+        ConfigurationError: the ending is unknown.
 
     >>> check_plot(Path("study.xyz"))
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: cannot draw study.xyz: give it a name that ends in ...
     """
+    ending = path.suffix.lstrip(".").lower() or "png"
     known = sorted(Figure().canvas.get_supported_filetypes())
-    with storage_errors(f"cannot draw {shown(str(path))}", FOLDER_REMEDY):
-        if path.is_dir():
-            raise ConfigurationError(f"cannot draw {path}: it is a folder; give it the name of a file")
-    if _format(path) not in known:
+    if ending not in known:
         raise ConfigurationError(f"cannot draw {path}: give it a name that ends in {', '.join(f'.{n}' for n in known)}")
-
-
-def _format(path: Path) -> str:
-    return path.suffix.lstrip(".").lower() or "png"
+    return ending
 
 
 def write_plot(study: StudyResult, path: Path) -> None:
@@ -49,7 +42,7 @@ def write_plot(study: StudyResult, path: Path) -> None:
         ConfigurationError: matplotlib does not know the format.
         StorageError: the file cannot be written.
     """
-    check_plot(path)
+    ending = check_plot(path)
     import optuna
     from matplotlib import pyplot
     from optuna.visualization.matplotlib import plot_slice
@@ -81,7 +74,7 @@ def write_plot(study: StudyResult, path: Path) -> None:
             figure.set_size_inches(1.5 + 2.2 * len(distributions), 4)
             for axes in figure.axes[: len(distributions)]:
                 axes.tick_params(axis="x", rotation=60)
-            figure.savefig(buffer, format=_format(path), dpi=150)
+            figure.savefig(buffer, format=ending, dpi=150)
         finally:
             pyplot.close(figure)
     atomic_write(path, buffer.getvalue())
