@@ -205,7 +205,7 @@ class TestScalars:
         refuses(([1, value], 2), EncodingError, "at position [1]", "is a bool")
         refuses([(1, 2), (1, value)], EncodingError, "at position [1]", "is not a pair")
         refuses(np.array([value]), EncodingError, "dtype bool", str(bool(value)), "at position [0]")
-        refuses([[1], np.array([value])], EncodingError, "dtype bool", "at position [1, 0]")
+        refuses([[1], np.array([value])], EncodingError, "is a bool", "at position [1, 0]")
         refuses(np.array([1, value], dtype=object), EncodingError, "at position [1]", "is a bool")
         refuses(torch.tensor([bool(value)]), EncodingError, "dtype bool")
 
@@ -260,7 +260,7 @@ class TestFloats:
             torch.tensor(0.5, dtype=torch.bfloat16),
         ):
             refuses(value, EncodingError, "is a float", "floats='exact'")
-        refuses([1, [0.5]], EncodingError, "at position [1, 0]", "0.5 is a float")
+        refuses([[1], [0.5]], EncodingError, "at position [1, 0]", "0.5 is a float")
         refuses(np.array([[1.0]]), EncodingError, "at position [0, 0]")
         refuses((0.5, 2), EncodingError, "0.5 is a float")
 
@@ -311,7 +311,7 @@ class TestArrays:
     @pytest.mark.parametrize("dtype", ["complex64", "datetime64[s]", "timedelta64[s]", "S3", "V3", "bool"])
     def test_other_dtypes(self, dtype):
         refuses(np.zeros(2, dtype=dtype), EncodingError, "holds no numbers", "at position [0]")
-        refuses([[1, 2], np.zeros(2, dtype=dtype)], EncodingError, "holds no numbers", "at position [1, 0]")
+        refuses([[1, 2], np.zeros(2, dtype=dtype)], EncodingError, "not a number", "at position [1, 0]")
 
     def test_masked_arrays(self):
         assert read(np.ma.array([1, 2])) == [1, 2]

@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import AdelicError, PrecisionError
-from adelic.numbers import hensel, real
+from adelic.numbers import hensel, integers, real
 from adelic.numbers.describe import at_position, describe, expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.primes import largest_valuation, valuation
 from adelic.numbers.rationals import Rationals, blocks
-from adelic.numbers.threshold import are_for_numpy, are_many
+from adelic.numbers.threshold import FEW, are_for_numpy, are_many
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
@@ -426,6 +426,39 @@ def read_residues(x: FinitePlaces, window: Window) -> list[Residue]:
     """Return the coordinates of one number, of shape (), as residues, one a prime."""
     one = FinitePlaces(x.digits[None], x.known[None])
     return [read_residue(one, 0, j, window) for j in range(len(window.primes))]
+
+
+def residues(digits: npt.NDArray[Any], p: int) -> list[int]:
+    """Return the residues, p^F · q modulo p^N, with these digits at one prime, (size, N), the highest first.
+
+    >>> residues(np.array([[0, 2, 1], [1, 0, 0]]), 5)
+    [11, 25]
+    """
+    precision = digits.shape[-1]
+    if len(digits) <= FEW or precision > integers.SHORT:
+        return [hensel.from_digits(row, p) for row in digits[:, ::-1].tolist()]
+    count = integers.digits_in_64_bits(p)
+    found = np.zeros(len(digits), dtype=object)
+    for end in range(precision % count or count, precision + 1, count):
+        part = digits[:, max(end - count, 0) : end].astype(np.uint64)
+        powers = [p**k for k in range(part.shape[1])]
+        found = found * p ** len(powers) + (part @ np.array(powers[::-1], dtype=np.uint64)).astype(object)
+    return list(found)
+
+
+def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
+    """Write the digits of residues, objects (size,), at one prime into `out`, (size, N), the highest first."""
+    precision = out.shape[1]
+    if len(out) <= FEW or precision > integers.SHORT:
+        for i in range(len(out)):
+            out[i] = hensel.to_digits(int(values[i]), p, precision)[::-1]
+        return
+    count = integers.digits_in_64_bits(p)
+    for start in range(0, precision, count):
+        rest = (values % p**count).astype(np.uint64)
+        values = values // p**count
+        for place in range(start, min(start + count, precision)):
+            rest, out[:, precision - 1 - place] = np.divmod(rest, np.uint64(p))
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

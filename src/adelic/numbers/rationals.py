@@ -134,13 +134,8 @@ def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rati
         numbers = _read_pair(*values)
         return numbers.reduced() if numbers.is_small and not transient else numbers
     array = as_array(values)
-    if array is not None:
-        return _read_array(array, (), to_fraction, copy=not transient)
-    if not _is_sequence(values):
-        return _collect([_read_scalar(values, (), to_fraction)], ())
-    leaves: list[tuple[int, int]] = []
-    shape = _walk(values, (), to_fraction, leaves)
-    return _collect(leaves, shape)
+    array = entries(values) if array is None else array
+    return _read_array(array, to_fraction, copy=not transient)
 
 
 def float_policy(floats: str) -> Callable[[Any], Fraction]:
@@ -237,61 +232,22 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     return np.asarray(values)
 
 
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, (list, tuple, range))
-
-
-def _read_array(
-    array: npt.NDArray[Any], position: Position, to_fraction: Callable[[Any], Fraction], *, copy: bool = True
-) -> Rationals:
-    """Return the numbers of an array, which stands at a position of the caller's list."""
+def _read_array(array: npt.NDArray[Any], to_fraction: Callable[[Any], Fraction], *, copy: bool) -> Rationals:
+    """Return the numbers of an array."""
+    flat = array.reshape(-1)
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
-        flat = array.reshape(-1)
         numerators = flat.astype(np.int64) if copy else np.ascontiguousarray(flat, dtype=np.int64)
         return Rationals(numerators, np.broadcast_to(np.int64(1), numerators.shape), array.shape)
     if array.dtype.kind not in "ufOUT" and array.size:
-        first = describe(array.reshape(-1)[0].item() if array.dtype.kind in "bc" else array.reshape(-1)[0])
-        at = at_position((*position, *(0,) * array.ndim))
+        first = describe(flat[0].item() if array.dtype.kind in "bc" else flat[0])
         raise EncodingError(
-            f"an array of dtype {array.dtype} holds no numbers, such as {first}{at}; use integers, floats, objects "
-            "or text"
+            f"an array of dtype {array.dtype} holds no numbers, such as {first}{at_position((0,) * array.ndim)}; use "
+            "integers, floats, objects or text"
         )
-    positions = ((*position, *inner) for inner in np.ndindex(array.shape))
+    if array.dtype == object and all(type(v) is int for v in flat):  # the common case, made quick
+        return _collect([(v, 1) for v in flat], array.shape)
     # Iterating over .flat keeps NumPy scalars, so that float32(0.1) is still 0.1 to the policy "shortest".
-    return _collect(
-        [_read_scalar(v, at, to_fraction) for v, at in zip(array.flat, positions, strict=True)], array.shape
-    )
-
-
-def _walk(
-    values: Any, position: Position, to_fraction: Callable[[Any], Fraction], leaves: list[tuple[int, int]]
-) -> tuple[int, ...]:
-    """Append the numbers of a nested sequence to `leaves` and return its shape."""
-    if len(position) >= MAX_AXES:
-        raise EncodingError(f"a list nested {MAX_AXES} deep{at_position(position[:3])} is not an array of numbers")
-    if isinstance(values, list) and values and all(type(v) is int for v in values):  # the common case, made quick
-        leaves.extend((v, 1) for v in values)
-        return (len(values),)
-    inner: tuple[int, ...] | None = None
-    for i, value in enumerate(values):
-        here = (*position, i)
-        array = as_array(value)
-        if array is not None:
-            part = _read_array(array, here, to_fraction)
-            leaves.extend(zip(part.numerators.tolist(), part.denominators.tolist(), strict=True))
-            shape = part.shape
-        elif _is_sequence(value) and not (isinstance(value, tuple) and len(value) == 2):
-            shape = _walk(value, here, to_fraction, leaves)
-        else:
-            leaves.append(_read_scalar(value, here, to_fraction))
-            shape = ()
-        if inner is not None and shape != inner:
-            raise EncodingError(
-                f"ragged nesting: the entry at position {list(here)} has shape {shape}, those before it {inner}; "
-                "all entries of an array need the same shape"
-            )
-        inner = shape
-    return (len(values), *(inner or ()))
+    return _collect([_read_scalar(v, at, to_fraction) for at, v in np.ndenumerate(array)], array.shape)
 
 
 def _read_scalar(value: Any, position: Position, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int]:
@@ -478,30 +434,44 @@ def is_pair(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def entries(
-    values: Any, *, is_entry: Callable[[Any], bool] = is_pair, depth: int = MAX_AXES
-) -> npt.NDArray[np.object_]:
+def entries(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> npt.NDArray[np.object_]:
     """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
 
-    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, one deeper
-    than `depth`, or an array that `as_array` refuses, is an EncodingError.
+    Where `is_entry` says so, a sequence is one entry. Floats of arrays keep their types. Ragged nesting, one deeper
+    than 60, or an array that `as_array` refuses, is an EncodingError.
 
     >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
     [[(1, 2), None], ['x', np.float32(0.5)]]
     """
+    found: list[Any] = []
+    shape = _walk(values, (), is_entry, found)
+    return objects(found).reshape(shape)
+
+
+def _walk(values: Any, position: Position, is_entry: Callable[[Any], bool], out: list[Any]) -> tuple[int, ...]:
+    """Append the entries of nested sequences, which stand at a position of the caller's, and return their shape."""
     array = as_array(values)
     if array is not None:
-        return objects(list(array.flat)).reshape(array.shape)
-    if is_entry(values) or not isinstance(values, (list, tuple, range)):
-        return objects([values]).reshape(())
-    if not any(isinstance(value, (list, tuple, range)) or hasattr(value, "__array__") for value in values):
-        return objects(list(values))
-    if not depth:
-        raise EncodingError(f"a list nested {MAX_AXES} deep is not an array of numbers")
-    parts = [entries(value, is_entry=is_entry, depth=depth - 1) for value in values]
-    if any(part.shape != parts[0].shape for part in parts):
-        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time")
-    return np.stack(parts)
+        out.extend(array.ravel().tolist() if array.dtype.kind in "iu" else array.flat)
+        return array.shape
+    if not isinstance(values, (list, tuple, range)) or is_entry(values):
+        out.append(values)
+        return ()
+    if len(position) >= MAX_AXES:
+        raise EncodingError(f"a list nested {MAX_AXES} deep{at_position(position[:3])} is not an array of numbers")
+    if all(type(v) is int for v in values):  # the common case, made quick
+        out.extend(values)
+        return (len(values),)
+    inner: tuple[int, ...] | None = None
+    for i, value in enumerate(values):
+        shape = _walk(value, (*position, i), is_entry, out)
+        if inner is not None and shape != inner:
+            raise EncodingError(
+                f"ragged nesting: the entry at position {[*position, i]} has shape {shape}, those before it {inner}; "
+                "all entries of an array need the same shape"
+            )
+        inner = shape
+    return (len(values), *(inner or ()))
 
 
 def objects(values: list[Any]) -> npt.NDArray[np.object_]:

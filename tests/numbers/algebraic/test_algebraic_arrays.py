@@ -506,7 +506,7 @@ def test_values_that_are_no_numbers(value, error, text):
 
 
 def test_ragged_nesting():
-    with pytest.raises(EncodingError, match="ragged nesting at position \\[1\\]"):
+    with pytest.raises(EncodingError, match=r"ragged nesting: the entry at position \[1, 1\] has shape \(\)"):
         SQRT2.encode([[[1]], [[1], 2]])
 
 

@@ -123,8 +123,7 @@ class AlgebraicSpace(EmbeddedField):
                     f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
                 )
             return values
-        elements: list[Element] = []
-        shape = self._read(values, (), floats, elements)
+        elements, shape = self._read(values, floats)
         return AlgebraicArray(self, *self._encoded(elements, shape, self.window))
 
     def _with_window(self, window: Window) -> "AlgebraicSpace":
@@ -148,8 +147,7 @@ class AlgebraicSpace(EmbeddedField):
         >>> AlgebraicSpace("x^2 - 2", primes=(7,), precision=3)._exact("x", relative=False)[1].digits.tolist()
         [[2, 1, 3]]
         """
-        elements: list[Element] = []
-        shape = self._read(values, (), "never", elements)
+        elements, shape = self._read(values, "never")
         e = max((valuation(m, p) for _, m in elements for p in self.primes), default=0)
         own = finite.exact_window(self.window, min(e, self.precision), self.precision if relative else 0)
         place, places = self._encoded(elements, shape, own)
@@ -245,27 +243,17 @@ class AlgebraicSpace(EmbeddedField):
         """
         return self.encode(values, floats=floats).tensor()
 
-    def _read(self, values: Any, position: tuple[int, ...], floats: str, out: list[Element]) -> tuple[int, ...]:
-        """Append the numbers of nested lists and arrays to `out` and return the shape."""
-        array = rationals.as_array(values)
-        if array is not None and array.dtype.kind in "OUT":  # objects and text may be more than rational
-            values = array.tolist()
-        elif array is not None or isinstance(values, range):
-            numbers = rationals.read(values, floats=floats)
-            out += [self._reduce([numbers.fraction(i)]) for i in range(len(numbers.numerators))]
-            return numbers.shape
-        if not isinstance(values, list):
+    def _read(self, values: Any, floats: str) -> tuple[list[Element], tuple[int, ...]]:
+        """Return the numbers of nested lists and arrays, flattened, and their shape."""
+        listed = rationals.entries(values, is_entry=lambda value: isinstance(value, tuple))
+        elements = []
+        for position, value in np.ndenumerate(listed):
             try:
-                out.append(self._read_element(values, floats))
+                elements.append(self._read_element(value, floats))
             except (EncodingError, DivisionByZeroError) as error:
                 where = f"{at_position(position).strip()}: " if position else ""
                 raise type(error)(f"{where}{error}") from None
-            return ()
-        shapes = [self._read(value, (*position, i), floats, out) for i, value in enumerate(values)]
-        if any(shape != shapes[0] for shape in shapes):
-            raise EncodingError(f"ragged nesting{at_position(position)}: all entries of an array need the same shape")
-        inner = array.shape[1:] if array is not None else ()  # which an empty array has too
-        return (len(values), *(shapes[0] if shapes else inner))
+        return elements, listed.shape
 
     def _read_element(self, value: Any, floats: str) -> Element:
         if isinstance(value, tuple):

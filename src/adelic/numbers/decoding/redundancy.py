@@ -41,23 +41,24 @@ from functools import cached_property
 from itertools import accumulate, combinations
 from math import exp, inf, isinf, isnan, isqrt, log, log1p, pi, prod
 from operator import mul
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, SpaceError
+from adelic.numbers import finite, hensel
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import number_array
 from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
+from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.primes import valuation
 from adelic.numbers.space import AdeleSpace
 from adelic.numbers.threshold import has_kernels
 
 Array = npt.NDArray[Any]
-
 
 DEFAULT_ERROR_RATE = 0.01
 _FAST_DENOMINATOR = 2**53  # below these bounds `adelic.numbers.decoding.fast` computes exactly
@@ -68,30 +69,12 @@ DOUBTFUL, SUBSTITUTIONS = 6, 3
 """Up to three of the six most doubtful digits are replaced: 41 words."""
 
 
-class Channel(Protocol):
-    """How digits become wrong: the probabilities of words, which are flattened to one axis."""
-
-    @property
-    def known(self) -> Array:
-        """Return how many digits are not erased, (size, n_primes)."""
-
-    @property
-    def hits(self) -> npt.NDArray[np.float64]:
-        """Return the log-probability of the digits given, (size, n_primes)."""
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
-
-    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
-        """Yield other residues that are likely, too."""
-
-
 @dataclass(frozen=True, eq=False)
 class HardChannel:
-    """Each place is wrong with the same probability, and then all other digits are equally likely."""
+    """How digits become wrong: each place with the same probability, and then all other digits are equally likely.
+
+    Words are flattened to one axis; `known` (size, n_primes) says how many of their digits are not erased.
+    """
 
     space: AdeleSpace
     known: Array
@@ -184,6 +167,9 @@ class SoftChannel:
                 yield other
 
 
+Channel = HardChannel | SoftChannel
+
+
 @dataclass(frozen=True, eq=False)
 class DecodedNumbers:
     """The numbers that words of digits were decoded to.
@@ -274,7 +260,7 @@ class RedundantResidueCode:
             raise SpaceError(
                 f"the digits of {describe(self.space, 200)} do not tell apart all n/m with "
                 f"|n| <= {describe(self.max_numerator)} and m <= {describe(self.max_denominator)}: {size} "
-                f"must stay below {describe(self._modulus)}; take more primes or digits"
+                f"must stay below {describe(self.space.window.modulus)}; take more primes or digits"
             )
 
     @cached_property
@@ -285,8 +271,8 @@ class RedundantResidueCode:
         >>> RedundantResidueCode(space, max_numerator=99).capacity
         172
         """
-        bound = 2 * self._scale * max(1, self.max_numerator) * self.max_denominator
-        return isqrt((self._modulus - 1) // bound)
+        bound = 2 * self.space.window.scale * max(1, self.max_numerator) * self.max_denominator
+        return isqrt((self.space.window.modulus - 1) // bound)
 
     @cached_property
     def guaranteed_errors(self) -> int:
@@ -436,23 +422,14 @@ class RedundantResidueCode:
         with np.errstate(over="ignore"):
             confidence[done] = 1 / (1 + np.exp(self._log_chance - hits[done].sum(axis=-1)))
         rest = np.flatnonzero(~done)
-        for i, residues in zip(rest.tolist(), self._residues(words[rest]), strict=True):
-            found = self._candidates(residues, channel, i, hits[i].tolist(), float(reals[i]), float(tolerances[i]))
+        columns = [finite.residues(words[rest, j], p) for j, p in enumerate(self.space.primes)]
+        for i, *given in zip(rest.tolist(), *columns, strict=True):
+            found = self._candidates(given, channel, i, hits[i].tolist(), float(reals[i]), float(tolerances[i]))
             if found:
                 values[i], confidence[i], errors[i] = self._choose(found, channel.known[i].tolist())
         return DecodedNumbers(
             values.reshape(shape), confidence.reshape(shape), errors.reshape(*shape, self.space.n_primes)
         )
-
-    def _residues(self, words: Array) -> list[list[int]]:
-        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, max_precision)."""
-        places = range(self.space.max_precision - 1, -1, -1)
-        counts = zip(self.space.primes, self.space.precisions, strict=True)
-        weights = np.array([[p**k if k < n else 0 for k in places] for p, n in counts], dtype=object)
-        # A sum of digits times weights is below p^N.
-        dtype = np.int64 if max(self._powers) < 2**63 else object
-        residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
-        return residues
 
     def _read_codewords(
         self, words: Array, known: Array, reals: Array, tolerances: Array, values: npt.NDArray[np.object_]
@@ -572,13 +549,11 @@ class RedundantResidueCode:
 
     def _residue(self, j: int, number: tuple[int, int]) -> int | None:
         """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
-        p, (n, m) = self.space.primes[j], number
-        lost = valuation(m, p)
-        if lost > self.space.fractional_digits:
+        p, precision, f = self.space.primes[j], self.space.precisions[j], self.space.fractional_digits
+        try:
+            return hensel.residue(*number, p, precision, f).value
+        except BelowWindowError:
             return None
-        power = self._powers[j]
-        residue: int = n * p ** (self.space.fractional_digits - lost) * pow(m // p**lost, -1, power) % power
-        return residue
 
     def _choose(self, found: dict[tuple[int, int], _Candidate], known: list[int]) -> tuple[Fraction, float, list[bool]]:
         """Return the likeliest number, its confidence and where its digits are not those given."""
@@ -602,22 +577,12 @@ class RedundantResidueCode:
         return tuple(p**self.space.fractional_digits for p in self.space.primes)
 
     @cached_property
-    def _modulus(self) -> int:
-        """Return M = ∏ p^N."""
-        return prod(self._powers)
-
-    @cached_property
-    def _scale(self) -> int:
-        """Return S = ∏ p^F."""
-        return prod(self._fractional_scales)
-
-    @cached_property
     def _log_chance(self) -> float:
         """Return log(K/M): 2·A + 1 integers, or about 2·A·B·6/π² rationals (Dirichlet's density of coprime pairs)."""
         if self.max_denominator == 1:
-            return log(2 * self.max_numerator + 1) - log(self._modulus)
+            return log(2 * self.max_numerator + 1) - log(self.space.window.modulus)
         pairs = log(2 * max(1, self.max_numerator)) + log(self.max_denominator) + log(6 / pi**2)
-        return pairs - log(self._modulus)
+        return pairs - log(self.space.window.modulus)
 
 
 def _broadcast(name: str, values: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:

@@ -154,7 +154,7 @@ class PadicArray(NumberArray):
         (array([124,  42]), Fraction(7, 5))
         """
         flat = self.reshape(-1)._finite
-        values: list[Any] = functions.residues(flat, self.p)
+        values: list[Any] = finite.residues(flat.digits[:, 0], self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         if not self.shape:
@@ -286,7 +286,7 @@ class PadicArray(NumberArray):
             return self
         values, known = self._tried(function, reason)
         digits = np.empty(self._finite.digits.shape, dtype=self._finite.digits.dtype).reshape(self.size, 1, -1)
-        functions.write_digits(np.full(known.shape, values, dtype=object), self.p, digits[:, 0])
+        finite.write_digits(np.full(known.shape, values, dtype=object), self.p, digits[:, 0])
         return self.space.array(FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
 
     def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:

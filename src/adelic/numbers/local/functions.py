@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers import finite, hensel, integers
+from adelic.numbers import finite, integers
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import legendre, valuation
-from adelic.numbers.threshold import FEW
 from adelic.numbers.window import Window
 
 _BALANCE = 4  # how many products of the series cost as much as one of a power
@@ -43,36 +42,6 @@ class TooFewDigitsError(FunctionError):
     """The known digits do not tell a value, or whether there is one."""
 
 
-def residues(x: FinitePlaces, p: int) -> list[int]:
-    """Return the residues, p^F · q modulo p^known, of numbers of shape (size,)."""
-    digits = x.digits[:, 0]
-    precision = digits.shape[-1]
-    if len(digits) <= FEW or precision > integers.SHORT:
-        return [hensel.from_digits(row, p) for row in digits[:, ::-1].tolist()]
-    count = integers.digits_in_64_bits(p)
-    found = np.zeros(len(digits), dtype=object)
-    for end in range(precision % count or count, precision + 1, count):
-        part = digits[:, max(end - count, 0) : end].astype(np.uint64)
-        powers = [p**k for k in range(part.shape[1])]
-        found = found * p ** len(powers) + (part @ np.array(powers[::-1], dtype=np.uint64)).astype(object)
-    return list(found)
-
-
-def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
-    """Write the digits of residues, objects (size,), into `out`, (size, precision), the highest first."""
-    precision = out.shape[1]
-    if len(out) <= FEW or precision > integers.SHORT:
-        for i in range(len(out)):
-            out[i] = hensel.to_digits(int(values[i]), p, precision)[::-1]
-        return
-    count = integers.digits_in_64_bits(p)
-    for start in range(0, precision, count):
-        rest = (values % p**count).astype(np.uint64)
-        values = values // p**count
-        for place in range(start, min(start + count, precision)):
-            rest, out[:, precision - 1 - place] = np.divmod(rest, np.uint64(p))
-
-
 def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
     """Raise an error at the first number where there is one."""
     if where.any():
@@ -89,7 +58,7 @@ def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts,
 
 def _values(x: FinitePlaces, p: int) -> Any:
     """Return the residues: one number alone as what multiplies fastest, several as objects."""
-    values = residues(x, p)
+    values = finite.residues(x.digits[:, 0], p)
     long = [integers.as_long(value, x.digits.shape[-1] * p.bit_length()) for value in values]
     return long[0] if len(long) == 1 else np.array(long, dtype=object)
 
