@@ -284,7 +284,7 @@ def write_first_digits(
         if row + count >= LANES:
             return
         first = (j * n_limbs + n_limbs - LIMBS) * BLOCK + i
-        spread(limbs, first, constants.powers, j, np.float32(constants.primes[j]), apart, 0, LANES, None)
+        spread(limbs, first, constants.powers, j, np.float32(constants.primes[j]), apart, 0, LANES)
         for number in range(LANES):
             target = at + number * (skip + n_primes) * precision + row
             copy_few(apart, (number + 1) * LANES - count, out, target, count)
@@ -306,7 +306,7 @@ def write_digits(
 
     The last prime comes first: the highest digits are written as a whole vector, which may begin before their row,
     where the digits of the primes before, or the real row, are written later. Only where it would begin before the
-    number itself its digits are written apart from it: in two parts, or by way of another place.
+    number itself its digits are written by way of another place.
 
     Limbs are float32 (n_primes, n_limbs, BLOCK), n_limbs a multiple of LIMBS that holds N − F digits, a half each;
     reals are float32 (BLOCK,), of which `size`, a multiple of LANES, are written. The first number's rows start at
@@ -316,22 +316,17 @@ def write_digits(
     row = (skip + n_primes) * precision
     apart, zeros = np.empty(LANES * LANES, out.dtype), np.zeros(LANES, out.dtype)
     is_whole = precision % LANES == 0 and not fractional_digits
-    count = (precision - fractional_digits - 1) % LANES + 1
-    # What follows them up to eight digits, if they are fewer, is written later: the first prime's lower digits.
-    in_parts = skip == 0 and out.itemsize == 1 and count < LANES and precision - fractional_digits >= 8
     for i in range(0, size, LANES):
         start = at + i * row
         for j in range(n_primes - 1, -1, -1):
             p, point = np.float32(constants.primes[j]), (skip + j + 1) * precision - fractional_digits
-            if j == 0 and in_parts:
-                spread(limbs, (n_limbs - LIMBS) * BLOCK + i, constants.powers, 0, p, out, start, row, count)
             for k in range(0, min(n_limbs, point // LANES * LIMBS), LIMBS):
                 first = (j * n_limbs + k) * BLOCK + i
-                spread(limbs, first, constants.powers, j, p, out, start + point - LANES - k * DIGITS, row, None)
+                spread(limbs, first, constants.powers, j, p, out, start + point - LANES - k * DIGITS, row)
             for number in range(LANES if fractional_digits else 0):
                 for k in range(point, point + fractional_digits):
                     out[start + number * row + k] = 0
-        if not (is_whole or in_parts):
+        if not is_whole:
             write_first_digits(limbs, i, constants, precision, fractional_digits, skip, out, start, apart)
         if skip:
             write_real_rows(reals, i, precision, out, start, row, zeros)

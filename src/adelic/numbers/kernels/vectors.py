@@ -50,23 +50,7 @@ def _prefetch(builder: Any, target: Any, distance: Any) -> None:
     builder.call(function, [further, for_writing, into_all_caches, data])
 
 
-def _store_lowest(builder: Any, digits: Any, count: Any, target: Any) -> None:
-    """Write the lowest `count` of sixteen bytes: eight from their first one on, then the last eight, which overlap."""
-    words = builder.bitcast(digits, ir.VectorType(_I64, 2))
-    high, low = (builder.extract_element(words, ir.Constant(_I32, k)) for k in (0, 1))
-    kind = ir.FunctionType(_I64, [_I64] * 3)
-    shift = cgutils.get_or_insert_function(builder.module, kind, "llvm.fshr.i64")
-    none, eight, bits = ir.Constant(_I64, 0), ir.Constant(_I64, 8), builder.mul(count, ir.Constant(_I64, -8))
-    many = builder.icmp_signed(">", count, eight)  # the shift is by 8·(16 − count) or 8·(8 − count) bits
-    begin = builder.call(shift, [builder.select(many, low, none), builder.select(many, high, low), bits])
-    rest = builder.gep(target, [builder.select(many, builder.sub(count, eight), none)])
-    for value, place in ((begin, target), (builder.select(many, low, begin), rest)):
-        builder.store(value, builder.bitcast(place, _I64.as_pointer())).align = 1
-
-
-def _spread(
-    typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any, count: Any
-) -> Any:
+def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any) -> Any:
     """Write digits of sixteen numbers: limbs[l, i] + 1/2 lies at first + BLOCK·l + i, its digits go to out[at + row·i].
 
     Args:
@@ -79,11 +63,8 @@ def _spread(
         out: float32 or uint8, contiguous; sixteen digits a number, the highest first.
         at: where the first number's digits go.
         row: the distance between two numbers' digits.
-        count: None, or how many of the sixteen digits are written, the lowest ones, uint8 alone. Below 8 they are
-            followed by zeros up to 8.
     """
-    numbers = (limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
-    signature = types.void(*numbers, types.none if count is types.none else types.intp)
+    signature = types.void(limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
     element = ir.FloatType() if out.dtype == types.float32 else _BYTE
     alignment = 4 if out.dtype == types.float32 else 1
     digits_type = ir.VectorType(element, LANES)
@@ -125,10 +106,7 @@ def _spread(
             if out.dtype != types.float32:
                 digits = builder.fptoui(digits, digits_type)
             target = builder.gep(out_data, [at])
-            if count is types.none:
-                builder.store(digits, builder.bitcast(target, digits_type.as_pointer())).align = alignment
-            elif out.dtype != types.float32:
-                _store_lowest(builder, digits, arguments[8], target)
+            builder.store(digits, builder.bitcast(target, digits_type.as_pointer())).align = alignment
             _prefetch(builder, target, distance)
             at = builder.add(at, row)
         return context.get_dummy_value()
