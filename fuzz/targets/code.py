@@ -50,7 +50,7 @@ def code(case: Case) -> None:
             assert abs(value.numerator) <= given.max_numerator
             assert value.denominator <= given.max_denominator
             other = _distance(space, word, value)
-            bound = 2 * space._scale * given.max_numerator * given.max_denominator
+            bound = 2 * space.window.scale * given.max_numerator * given.max_denominator
             assert bound * distance * other >= size, f"{q} with few errors is read as {value} in {given}"
             case.counts["another number, as near"] += 1
 

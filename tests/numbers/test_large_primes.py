@@ -59,8 +59,8 @@ def test_round_trips(space, values):
         try:
             assert a[i].decode() == q
         except DecodingError:
-            scaled = q * space._scale
-            assert 2 * abs(scaled.numerator) * scaled.denominator >= space._scale * space.decoding_bound
+            scaled = q * space.window.scale
+            assert 2 * abs(scaled.numerator) * scaled.denominator >= space.window.scale * space.decoding_bound
     again = space.from_digits(a.digits, a.real)
     np.testing.assert_array_equal(again.digits, a.digits)
 

@@ -30,6 +30,7 @@ from adelic.numbers.describe import describe
 from adelic.numbers.primes import first_primes, largest_valuation
 from adelic.numbers.rationals import EXACT, Rationals
 from adelic.numbers.space import AdeleSpace
+from adelic.numbers.window import checked_count
 
 CANDIDATES = first_primes(14)
 """The primes to choose from, 2 … 43: those that the fastest kernels take."""
@@ -300,8 +301,8 @@ def choose_space(
     >>> choose_space(numbers, labels=[n % 7 for n in numbers]).information[0].prime
     7
     """
-    budget = _checked_count("budget", budget, 1, None)
-    operations = _checked_count("operations", operations, 0, _MOST_OPERATIONS)
+    budget = checked_count("budget", budget)
+    operations = checked_count("operations", operations, 0, _MOST_OPERATIONS)
     if hasattr(candidates, "__len__") and len(candidates) > _MOST_CANDIDATES:
         raise SpaceError(f"{len(candidates):,} primes are too many to choose from; at most {_MOST_CANDIDATES}")
     primes = AdeleSpace(candidates, 1).primes  # type: ignore[arg-type]  # checks that they are primes
@@ -356,14 +357,6 @@ def _rank(space: AdeleSpace) -> tuple[Any, ...]:
     """Return what makes a space cheaper than another; complete, so that the choice does not hang on an order."""
     uneven = not space.window.is_uniform
     return coordinates(space), space.fractional_digits, uneven, space.max_precision, space.primes
-
-
-def _checked_count(name: str, value: Any, least: int, most: int | None) -> int:
-    """Return a count as Python's integer, since powers of NumPy's overflow, or raise `SpaceError`."""
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_integer or value < least or (most is not None and value > most):
-        raise SpaceError(f"{name}={describe(value)} must be an integer, {least} … {most or ''}".rstrip())
-    return int(value)
 
 
 def _spaces(

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from math import inf, isfinite, isinf, isnan, log2
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -273,10 +273,10 @@ class RealPlace:
         return RealPlace(-self.centre, self.radius, self.denominator, self.beyond)
 
     def __add__(self, other: "RealPlace") -> "RealPlace":
-        return _in_blocks(_SUM, self, other)
+        return _in_blocks(_add, _add_wide, self, other)
 
     def __mul__(self, other: "RealPlace") -> "RealPlace":
-        return _in_blocks(_PRODUCT, self, other)
+        return _in_blocks(_multiply, _multiply_wide, self, other)
 
     def _is_exact(self) -> Bools:
         """Return where the ball is a point."""
@@ -288,7 +288,7 @@ class RealPlace:
 
     def reciprocal(self) -> "RealPlace":
         """Return 1 / self; the radius is infinite where the ball holds 0."""
-        return _in_blocks(_QUOTIENT, self, self)
+        return _in_blocks(_invert, _invert_wide, self, self)
 
     def cut(self) -> "RealPlace":
         """Return the coordinates of the same numbers in fewer digits: where their decoding bound may not hold them."""
@@ -312,32 +312,31 @@ class RealPlace:
         return np.asarray(is_unknown | near, dtype=np.bool_)
 
 
+Operation = Callable[[RealPlace, RealPlace], RealPlace]
+
+
 def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
     """Return a place whose exponents are 0, without storing one a number."""
     return RealPlace(centre, radius, denominator, np.broadcast_to(np.zeros((), dtype=BEYOND), centre.shape))
 
 
-class _Operation(NamedTuple):
-    """An operation in float64, and the same with the numbers of `Wide`."""
+def _in_blocks(plain: Operation, wide: Operation, x: RealPlace, y: RealPlace) -> RealPlace:
+    """Apply an operation to two places of one shape: in float64, and where that does not hold the results in `Wide`.
 
-    plain: Callable[[RealPlace, RealPlace], RealPlace]
-    wide: Callable[[RealPlace, RealPlace], RealPlace]
-
-
-def _in_blocks(operation: _Operation, x: RealPlace, y: RealPlace) -> RealPlace:
-    """Apply an operation to two places of one shape, in blocks, so that what it computes on the way stays in cache."""
+    In blocks, so that what it computes on the way stays in cache.
+    """
     shape, size = x.centre.shape, x.centre.size
     x, y = x.reshape((-1,)), y.reshape((-1,))
     out = ordinary(np.empty(size), np.empty(size), np.empty(size))
     for block in blocks(size):
         a, b = x[block], y[block]
-        part = operation.plain(a, b)
+        part = plain(a, b)
         out.centre[block], out.radius[block], out.denominator[block] = part.centre, part.radius, part.denominator
         unsafe = _unsafe(a, b, part)
         if len(unsafe):
             if not out.beyond.flags.writeable:
                 out = replace(out, beyond=np.zeros(size, dtype=BEYOND))
-            part = operation.wide(a[unsafe], b[unsafe])
+            part = wide(a[unsafe], b[unsafe])
             for field, value in zip(out._fields(), part._fields(), strict=True):
                 field[unsafe + block.start] = value
     return out.reshape(shape)
@@ -435,11 +434,6 @@ def _invert_wide(x: RealPlace, _: RealPlace) -> RealPlace:
         choose(bound <= EXACT, EXACT, bound),
         np.zeros_like(is_zero),
     )
-
-
-_SUM = _Operation(_add, _add_wide)
-_PRODUCT = _Operation(_multiply, _multiply_wide)
-_QUOTIENT = _Operation(_invert, _invert_wide)
 
 
 def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bools) -> RealPlace:

@@ -20,9 +20,9 @@ from adelic.numbers.real import RealPlace
 from adelic.numbers.window import (
     DEFAULT_PRECISION,
     DEFAULT_PRIMES,
-    DigitsByPrime,
     Window,
     check_size,
+    checked_count,
     checked_integer,
     checked_window,
 )
@@ -71,10 +71,8 @@ class AdeleSpace:
     def __post_init__(self) -> None:
         """Check the parameters."""
         window = checked_window(self.primes, self.precision, self.fractional_digits)
-        by_prime = DigitsByPrime(dict(zip(window.primes, window.precisions, strict=True)))
-        object.__setattr__(self, "primes", window.primes)
-        object.__setattr__(self, "precision", window.precision if window.is_uniform else by_prime)
-        object.__setattr__(self, "fractional_digits", window.fractional_digits)
+        for name, value in zip(("primes", "precision", "fractional_digits"), window.parameters, strict=True):
+            object.__setattr__(self, name, value)
 
     over = AlgebraicSpace
     """`AdeleSpace.over("x^2 - 2", root=1.414)` is another way to write `AlgebraicSpace("x^2 - 2", root=1.414)`."""
@@ -141,11 +139,6 @@ class AdeleSpace:
         """
         return self.window.decoding_bound
 
-    @cached_property
-    def _scale(self) -> int:
-        """Return ∏ p^F."""
-        return self.window.scale
-
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as JSON has them; digits by prime stand under the primes' names.
 
@@ -204,13 +197,12 @@ class AdeleSpace:
         >>> AdeleSpace((2, 3), 4)._with_window(Window((2, 3), (7, 5), 1))
         AdeleSpace(primes=(2, 3), precision={2: 7, 3: 5}, fractional_digits=1)
         """
-        return AdeleSpace(
-            window.primes, dict(zip(window.primes, window.precisions, strict=True)), window.fractional_digits
-        )
+        return AdeleSpace(*window.parameters)
 
     def _is_inside(self, n: int, m: int) -> bool:
         """Return whether n/m lies inside the decoding bound."""
-        n, bound = n * self._scale, self._scale * self.decoding_bound
+        scale = self.window.scale
+        n, bound = n * scale, scale * self.decoding_bound
         divisor = integers.greatest_common_divisor(n, m)
         return 2 * abs(n) * m < bound * divisor**2
 
@@ -247,7 +239,7 @@ class AdeleSpace:
                     f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
                 )
             return values
-        _check_threads(threads)
+        threads = checked_count("threads", threads, error=ConfigurationError)
         numbers = rationals.read(values, floats=floats)
         places = finite.encoded(numbers, self.window, threads=threads)
         real_place = real.encode(numbers, self._is_inside)
@@ -295,7 +287,7 @@ class AdeleSpace:
                [0., 0., 2., 1.]], dtype=float32)
         """
         check_float32(self.primes)
-        _check_threads(threads)
+        threads = checked_count("threads", threads, error=ConfigurationError)
         if isinstance(values, AdeleArray):
             encoded = self.encode(values).tensor()
             if out is None:
@@ -340,12 +332,6 @@ class AdeleSpace:
         given = number_array("digits", digits)
         place = measured(real_value, radius, given.shape[:-2])
         return AdeleArray(self, place, read_digits(given, place.shape, self.window))
-
-
-def _check_threads(threads: Any) -> None:
-    """Raise `ConfigurationError` unless a number of threads is one."""
-    if isinstance(threads, (bool, np.bool_)) or not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise ConfigurationError(f"threads={describe(threads)} must be a whole number from 1 on")
 
 
 def _check_out(out: Any, shape: tuple[int, ...]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import SpaceError
+from adelic.errors import AdelicError, SpaceError
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime, smallest_factor
 
@@ -77,6 +77,16 @@ class Window(NamedTuple):
     def is_uniform(self) -> bool:
         """Return whether all primes have the same number of digits, so that every column is a digit at every prime."""
         return min(self.precisions) == max(self.precisions)
+
+    @property
+    def parameters(self) -> tuple[tuple[int, ...], int | DigitsByPrime, int]:
+        """Return the parameters of the `AdeleSpace`: digits by prime where they are not one number.
+
+        >>> Window((2, 3), (5, 5), 0).parameters, Window((2, 3), (7, 5), 1).parameters
+        (((2, 3), 5, 0), ((2, 3), {2: 7, 3: 5}, 1))
+        """
+        by_prime = dict(zip(self.primes, self.precisions, strict=True))
+        return self.primes, self.precision if self.is_uniform else DigitsByPrime(by_prime), self.fractional_digits
 
     def union(self, other: "Window") -> "Window":
         """Return the least window at the same primes that has every digit of both.
@@ -193,6 +203,21 @@ def checked_integer(name: str, value: Any) -> int:
     """Return a parameter as an int, or raise `SpaceError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise SpaceError(f"{name} must be an integer, not {describe(value)}")
+    return int(value)
+
+
+def checked_count(
+    name: str, value: Any, least: int = 1, most: int | None = None, error: type[AdelicError] = SpaceError
+) -> int:
+    """Return a number of things as Python's integer, since powers of NumPy's overflow, or raise an error.
+
+    >>> checked_count("threads", np.int64(2))
+    2
+    """
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
+        end = "on" if most is None else f"to {most}"
+        raise error(f"{name}={describe(value)} must be a whole number from {least} {end}")
     return int(value)
 
 

@@ -217,21 +217,20 @@ class InfinitePlace:
     def _with(self, parts: Iterable[RealPlace], height: Height) -> "InfinitePlace":
         return InfinitePlace(tuple(parts), height, self.degree)
 
+    def _map(self, function: Callable[[Any], Any]) -> "InfinitePlace":
+        return self._with(map(function, self.parts), self.height.map(function))
+
     def __getitem__(self, key: Any) -> "InfinitePlace":
-        return self._with((part[key] for part in self.parts), self.height.map(lambda field: field[key]))
+        return self._map(lambda part: part[key])
 
     def reshape(self, shape: tuple[int, ...]) -> "InfinitePlace":
         """Return the same coordinates under another array shape."""
-        return self._with(
-            (part.reshape(shape) for part in self.parts), self.height.map(lambda field: field.reshape(shape))
-        )
+        return self._map(lambda part: part.reshape(shape))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> "InfinitePlace":
         """Return the same coordinates broadcast to an array shape."""
-        return self._with(
-            (part.broadcast_to(shape) for part in self.parts),
-            self.height.map(lambda field: np.broadcast_to(field, shape)),
-        )
+        height = self.height.map(lambda field: np.broadcast_to(field, shape))
+        return self._with((part.broadcast_to(shape) for part in self.parts), height)
 
     def __neg__(self) -> "InfinitePlace":
         return self._with((-part for part in self.parts), self.height)

@@ -1,4 +1,4 @@
-"""Polynomials in x: read from text, checked, and their roots lifted to the p-adic integers (python-flint, optional).
+"""Polynomials in x: read from text, checked, and their roots lifted to the p-adic integers (python-flint).
 
 A polynomial is a tuple of coefficients, the constant one first: (-2, 0, 1) is x^2 - 2.
 """
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, lcm
+from math import lcm
 from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from adelic.errors import DivisionByZeroError, EncodingError, MissingExtraError, SpaceError, needs_extra
+from adelic.errors import DivisionByZeroError, EncodingError, SpaceError, needs_extra
 from adelic.numbers import integers, rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime
@@ -26,8 +26,6 @@ Ball = Any
 
 _MAX_EXPONENT = 1000
 _MOST_TERMS = 20
-_MOST_TRIED = 10**5  # residues, where python-flint does not find the roots
-_PRIME = 2**61 - 1  # modulo which polynomials without a common factor mostly have none
 _PRECISION_LOCK = RLock()
 _COEFFICIENT = r"\d+(?:\.\d+|\s*/\s*\d+)?"
 _TERM = re.compile(
@@ -225,29 +223,11 @@ def evaluate(f: Sequence[int], x: int, modulus: int) -> int:
 def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
     """Return the roots of f modulo a prime p with their multiplicities, ascending; f is not 0 modulo p.
 
-    Where p is beyond 10^5, it needs python-flint.
-
     >>> roots_modulo((-2, 0, 1), 7), roots_modulo((-2, 0, 1), 5), roots_modulo((-2, 0, 1), 2)
     ({3: 1, 4: 1}, {}, {0: 2})
     """
-    try:
-        flint = load_flint(f"a root modulo {p}")
-    except MissingExtraError:
-        if p > _MOST_TRIED:
-            raise
-        return {r: multiplicity for r in range(p) if (multiplicity := _multiplicity(f, r, p))}
-    return dict(sorted((int(r), k) for r, k in flint.nmod_poly([c % p for c in f], p).roots()))
-
-
-def _multiplicity(f: tuple[int, ...], r: int, p: int) -> int:
-    """Return how often x − r divides f modulo p."""
-    count, rest = 0, [c % p for c in f]
-    while any(rest) and evaluate(rest, r, p) == 0:
-        quotient = [0]
-        for c in reversed(rest[1:]):  # by Horner's rule
-            quotient.append((quotient[-1] * r + c) % p)
-        rest, count = quotient[:0:-1], count + 1
-    return count
+    roots = load_flint(f"a root modulo {p}").nmod_poly([c % p for c in f], p).roots()
+    return dict(sorted((int(r), k) for r, k in roots))
 
 
 def splits(f: tuple[int, ...], p: int) -> bool:
@@ -318,53 +298,10 @@ def hensel_root(f: tuple[int, ...], r: int, p: int, precision: int) -> int:
 def squarefree(f: Sequence[int]) -> tuple[int, ...]:
     """Return the product of the different irreducible factors of an integer polynomial: f / gcd(f, f'), primitive.
 
-    python-flint divides where it is installed. Else one gcd modulo a large prime tells mostly that there is nothing to
-    divide by; if there may be, Euclid's algorithm takes pseudo-remainders, without the divisors of all coefficients (D.
-    E. Knuth, The Art of Computer Programming 2, 4.6.1, algorithm E).
-
     >>> squarefree((4, 8, 4)), squarefree((-2, 0, 1))
     ((1, 1), (-2, 0, 1))
     """
-    derivative = [i * c for i, c in enumerate(f)][1:]
-    try:
-        g = load_flint("a gcd of polynomials").fmpz_poly(list(f))
-    except MissingExtraError:
-        if f[-1] % _PRIME and len(_common_factor(f, derivative, _PRIME)) == 1:
-            return _primitive(f)
-        return _primitive(_divided(f, _common_factor(f, derivative))[0])
-    return _primitive([int(c) for c in (g // g.gcd(g.derivative())).coeffs()])
-
-
-def _common_factor(a: Sequence[int], b: Sequence[int], modulus: int = 0) -> Sequence[int]:
-    """Return a multiple by a number of the gcd of two polynomials, over the rationals or modulo a prime."""
-    while b := _reduced(b, modulus):
-        a, b = b, _divided(a, b, modulus)[1]
-    return a
-
-
-def _reduced(f: Sequence[int], modulus: int = 0) -> Sequence[int]:
-    """Return f modulo a prime, or without the common divisor of its coefficients, and without leading zeros."""
-    reduced = [c % modulus for c in f] if modulus else list(_primitive(f))
-    while reduced and not reduced[-1]:
-        reduced.pop()
-    return reduced
-
-
-def _divided(f: Sequence[int], g: Sequence[int], modulus: int = 0) -> tuple[list[int], list[int]]:
-    """Return the quotient and the remainder of l^k · f by g, for some k; l is the leading coefficient of g."""
-    rest, quotient = list(f), [0] * max(len(f) - len(g) + 1, 0)
-    for k in reversed(range(len(quotient))):
-        if top := rest.pop():
-            quotient, rest = ([g[-1] * c for c in part] for part in (quotient, rest))
-            quotient[k] = top
-            for i, c in enumerate(g[:-1]):
-                rest[k + i] -= top * c
-            if modulus:
-                quotient, rest = ([c % modulus for c in part] for part in (quotient, rest))
-    return quotient, rest
-
-
-def _primitive(f: Sequence[int]) -> tuple[int, ...]:
-    """Return f without the common divisor of its coefficients, the leading one positive."""
-    divisor = gcd(*f) if f and f[-1] > 0 else -gcd(*f)
-    return tuple(c // divisor for c in f) if divisor else tuple(f)
+    g = load_flint("hensel_roots").fmpz_poly(list(f))
+    quotient = g // g.gcd(g.derivative())
+    divisor = quotient.content() if quotient.leading_coefficient() > 0 else -quotient.content()
+    return tuple(int(c // divisor) for c in quotient.coeffs())

@@ -29,7 +29,7 @@ from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
-from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_integer, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_count, checked_integer, checked_window
 
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
@@ -132,13 +132,13 @@ class AlgebraicSpace(EmbeddedField):
         >>> AlgebraicSpace("x^2 - 2", primes=(7,))._with_window(Window((7,), (9,), 1)).precision
         9
         """
-        precision = window.precision if window.is_uniform else dict(zip(window.primes, window.precisions, strict=True))
+        primes, precision, fractional_digits = window.parameters
         return AlgebraicSpace(
             polynomials.to_text(self.polynomial),
             root=self.root,
-            primes=window.primes,
+            primes=primes,
             precision=precision,  # type: ignore[arg-type]  # digits by prime are refused
-            fractional_digits=window.fractional_digits,
+            fractional_digits=fractional_digits,
         )
 
     def _exact(self, values: Any, *, relative: bool) -> tuple[InfinitePlace, FinitePlaces]:
@@ -159,8 +159,7 @@ class AlgebraicSpace(EmbeddedField):
         """Return the coordinates of numbers of the field in a window."""
         size = len(elements)
         digits = np.empty((size, self.n_primes, window.precision), dtype=finite.digit_dtype(self.primes))
-        balls = np.empty((size, self.n_rows, 2))
-        height = np.empty((size, 2))
+        images, height = [], np.empty((size, 2))
         for i, element in enumerate(elements):
             for j, p in enumerate(self.primes):
                 try:
@@ -170,13 +169,12 @@ class AlgebraicSpace(EmbeddedField):
                     raise self._window_error(element, position, p, error.needed) from None
                 digits[i, j] = hensel.to_digits(residue, p, window.precision)[::-1]
             conjugates = self.conjugates(element)
-            balls[i] = [_ball(part) for part in (conjugates[0].real, conjugates[0].imag)[: self.n_rows]]
+            images.append(conjugates[0])
             height[i] = _upper_float(Fraction(element[1])), _upper_float(polynomials.house(conjugates))
         is_multiple = np.array([element[1] < EXACT for element in elements], dtype=np.bool_)
+        parts = ([z.real for z in images], [z.imag for z in images])[: self.n_rows]
         place = InfinitePlace(
-            tuple(real.from_values(balls[:, k, 0], balls[:, k, 1]) for k in range(self.n_rows)),
-            Height(height[:, 0], height[:, 1], is_multiple),
-            self.degree,
+            tuple(map(_real_place, parts)), Height(height[:, 0], height[:, 1], is_multiple), self.degree
         )
         return place.reshape(shape), FinitePlaces(digits, finite.all_known(window, size)).reshape(shape)
 
@@ -208,11 +206,10 @@ class AlgebraicSpace(EmbeddedField):
         # log2 of D² · H, a little below
         room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
         room -= self.fractional_digits * sum(map(log2, self.primes))
-        if max_denominator is not None:
-            is_integer = isinstance(max_denominator, (int, np.integer)) and not isinstance(max_denominator, bool)
-            if not is_integer or max_denominator < 1:
-                raise EncodingError(f"max_denominator={describe(max_denominator)} must be an integer from 1 on")
-        bits = room / 3 if max_denominator is None else log2(int(max_denominator))
+        if max_denominator is None:
+            bits = room / 3
+        else:
+            bits = log2(checked_count("max_denominator", max_denominator, error=EncodingError))
         if bits < 0 or room - 2 * bits < -bits:  # then even 1/D is too large
             raise EncodingError(
                 f"max_denominator={describe(max_denominator)} leaves no room in {self.precision} digits at "
@@ -286,9 +283,7 @@ class AlgebraicSpace(EmbeddedField):
 
 def _first_primes(f: tuple[int, ...], n_primes: Any) -> tuple[int, ...]:
     """Return the first primes at which f splits."""
-    if isinstance(n_primes, bool) or not isinstance(n_primes, (int, np.integer)) or n_primes < 1:
-        raise SpaceError(f"n_primes={describe(n_primes)} must be a whole number from 1 on")
-    primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), int(n_primes)))
+    primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), checked_count("n_primes", n_primes)))
     if len(primes) < n_primes:
         raise SpaceError(
             f"{polynomials.to_text(f)} splits at {len(primes) or 'no'} primes below {PRIME_BOUND}, fewer than "
@@ -335,16 +330,12 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     return nearest
 
 
-def _ball(x: Any) -> tuple[float, float]:
-    """Return a ball with a float64 centre that holds a real ball of python-flint."""
-    value, radius = polynomials.fraction(x.mid()), polynomials.fraction(x.rad())
-    if abs(value) <= radius:  # nothing but 0 is known of it: a real or imaginary part that vanishes
-        value, radius = Fraction(0), abs(value) + radius
-    try:
-        centre = float(value)
-    except OverflowError:
-        return (float("inf") if value > 0 else float("-inf")), float("inf")
-    return centre, _upper_float(abs(value - Fraction(centre)) + radius)
+def _real_place(balls: list[Any]) -> RealPlace:
+    """Return the coordinates that real balls of python-flint are."""
+    numbers = [(polynomials.fraction(x.mid()), polynomials.fraction(x.rad())) for x in balls]
+    # Of a ball with 0 in it nothing but 0 is known: a real or imaginary part that vanishes.
+    numbers = [(q, r) if abs(q) > r else (Fraction(0), abs(q) + r) for q, r in numbers]
+    return real.from_numbers([q for q, _ in numbers], [r for _, r in numbers])
 
 
 def _upper_float(q: Fraction) -> float:

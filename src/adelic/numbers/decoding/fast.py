@@ -263,15 +263,21 @@ def _guess(x: Any, modulus: Any, value: Any, scale: Any) -> Any:
         quotient = r0 // r1
         r0, r1 = r1, r0 - quotient * r1
         t0, t1 = t1, t0 - quotient * t1
-    if t1 < 0:
-        r1, t1 = -r1, -t1
     if scale == 1:  # r1 = s · modulus + t1 · x with s and t1 coprime: a common divisor of r1 and t1 divides the modulus
-        return r1, t1
-    if float(t1) * scale >= EXACT:  # `_prove` takes denominators below 2^53
+        return (r1, t1) if t1 > 0 else (-r1, -t1)
+    return _quotient(r1, t1, scale)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _quotient(r: Any, t: Any, scale: Any) -> Any:
+    """Return r / (t · scale) in lowest terms, or a denominator 0 where `_prove` would not take it, from 2^53 on."""
+    if t < 0:
+        r, t = -r, -t
+    if float(t) * scale >= EXACT:
         return np.int64(0), np.int64(0)
-    m = t1 * scale
-    divisor = _gcd(abs(r1), m)
-    return r1 // divisor, m // divisor
+    m = t * scale
+    divisor = _gcd(abs(r), m)
+    return r // divisor, m // divisor
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -291,14 +297,8 @@ def _guess_within(
             quotient = r0 // r1
             r0, r1 = r1, r0 - quotient * r1
             t0, t1 = t1, t0 - quotient * t1
-        if t1 < 0:
-            r1, t1 = -r1, -t1
-        if float(t1) * scale >= EXACT:
-            continue
-        m = t1 * scale
-        divisor = _gcd(abs(r1), m)
-        n, m = r1 // divisor, m // divisor
-        if abs(n) <= max_numerator and m <= max_denominator:
+        n, m = _quotient(r1, t1, scale)
+        if 0 < m <= max_denominator and abs(n) <= max_numerator:
             numerators[i], denominators[i], found[i] = n, m, True
 
 

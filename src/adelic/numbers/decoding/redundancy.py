@@ -57,6 +57,7 @@ from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.primes import valuation
 from adelic.numbers.space import AdeleSpace
 from adelic.numbers.threshold import has_kernels
+from adelic.numbers.window import checked_count
 
 Array = npt.NDArray[Any]
 
@@ -251,10 +252,7 @@ class RedundantResidueCode:
         if not isinstance(self.space, AdeleSpace):
             raise SpaceError(f"space={describe(self.space)} is not an AdeleSpace")
         for name, least in (("max_numerator", 0), ("max_denominator", 1)):
-            bound = getattr(self, name)
-            if isinstance(bound, (bool, np.bool_)) or not isinstance(bound, (int, np.integer)) or bound < least:
-                raise SpaceError(f"{name}={describe(bound)} must be an integer, at least {least}")
-            object.__setattr__(self, name, int(bound))
+            object.__setattr__(self, name, checked_count(name, getattr(self, name), least))
         if not self.capacity:
             size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self.space.fractional_digits else "2·|n|·m"
             raise SpaceError(

@@ -46,7 +46,7 @@ def hensel_roots(
     Args:
         polynomial: f, with rational coefficients, known exactly: text such as "x^2 - 2"; coefficients, the constant
             one first; a polynomial of sympy or python-flint in one variable.
-        p: prime; from 10^5 on python-flint has to be installed.
+        p: prime.
         precision: to which power of p the roots are computed.
         fractional_digits: how many digits the window has after the point, so that roots can be squared, say; None for
             as many as a root needs.
@@ -60,7 +60,7 @@ def hensel_roots(
         EncodingError: it is not a polynomial, or it is 0.
         SpaceError: p is not a prime, or the precision does not suit.
         PrecisionError: a root has more digits after the point than `fractional_digits`.
-        MissingExtraError: p is beyond 10^5, and python-flint is not installed.
+        MissingExtraError: python-flint is not installed.
 
     Source: P. N. Panayi, Computation of Leopoldt's p-adic regulator (thesis, 1995), for the search; the paper,
     appendix "Hensel's Lemma".
