@@ -52,7 +52,9 @@ class SinusoidalPositionalEncoding(PositionalEncoding):
     def __init__(self, d_model: int, *, max_length: int) -> None:
         check_positive(d_model=d_model, max_length=max_length)
         frequency = torch.arange((d_model + 1) // 2, dtype=torch.float64) * (-2 * math.log(_BASE) / d_model)
-        super().__init__(_waves(frequency.exp(), torch.zeros_like(frequency), max_length)[:, :d_model])
+        angles = torch.arange(max_length, dtype=torch.float64)[:, None] * frequency.exp()
+        waves = torch.stack([angles.sin(), angles.cos()], dim=-1)
+        super().__init__(waves.flatten(1).to(torch.float32)[:, :d_model])
 
 
 class LearnedPositionalEncoding(PositionalEncoding):
@@ -111,9 +113,3 @@ class AdelicPositionalEncoding(PositionalEncoding):
         table = waves.permute(2, 0, 1)[:, torch.from_numpy(layout.is_present)].to(torch.float32)
         rest = SinusoidalPositionalEncoding(d_model, max_length=max_length).table[:, layout.size :]
         super().__init__(torch.cat([table, rest], dim=1))
-
-
-def _waves(frequency: torch.Tensor, phase: torch.Tensor, max_length: int) -> torch.Tensor:
-    """Return sin and cos of s·frequency + phase, interleaved, float32 (max_length, 2·len(frequency))."""
-    angles = torch.arange(max_length, dtype=torch.float64)[:, None] * frequency + phase
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).to(torch.float32)

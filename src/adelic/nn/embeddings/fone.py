@@ -15,7 +15,7 @@ from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.vocabulary import Numbers
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, number_text
 
 _ROUNDING = 1e-12
 """Waves whose deviation is less differ by rounding alone, as sin 2πx/2 does."""
@@ -142,7 +142,7 @@ class FoNEEmbedding(FeatureEmbedding):
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the features are."""
         options = {"published": self.published, "standardize": self.standardize}
-        return super().fingerprint() | {"periods": [_text(base, k) for base, k in self._powers]} | options
+        return super().fingerprint() | {"periods": list(map(number_text, self.periods))} | options
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the waves of the periods and the sign, float32 (*, n_features); no sign if published."""
@@ -211,18 +211,6 @@ def _periods(bases: Sequence[int], integer_digits: int, fractional_digits: int) 
     powers = range(-fractional_digits, integer_digits + 1)
     # 10·10^k is the first of the next power, and beyond the last one there is none.
     return [(base, k) for k in powers for base in bases if (base, k) != (10, integer_digits)]
-
-
-def _text(base: int, k: int) -> str:
-    """Return base·10^k as `str` of the fraction would, of any length: Python refuses integers of 4,300 digits.
-
-    >>> _text(2, 3), _text(2, -1), _text(8, -4)
-    ('2000', '1/5', '1/1250')
-    """
-    if k >= 0:
-        return f"{base}{'0' * k}"
-    few = max(k, -3)  # bases have at most three factors 2 and one factor 5: further zeros stay in the denominator
-    return f"{base * Fraction(10) ** few}{'0' * (few - k)}"
 
 
 def _turns(base: int, greatest: int) -> np.ndarray:
