@@ -292,6 +292,7 @@ def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
     >>> _digits_of_angles(np.array([[5 / 3, 5 / 9 - 1]]), 3)    # 5 is 12 in base 3
     array([[2, 1]])
     """
+    # From the lowest digit on, so that errors of one level, which are below half a digit, do not add up.
     digits = np.empty(turns.shape, dtype=np.int64)
     before = np.zeros(len(turns))  # (x mod p^(k-1))/p^(k-1), from digits found so far
     for k in range(turns.shape[1]):
@@ -438,7 +439,7 @@ def join_columns(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     >>> join_columns([np.array([2**60]), np.array([0.5])])
     array([[1152921504606846976, 0.5]], dtype=object)
     """
-    common = np.result_type(*columns)
+    common = np.result_type(*columns)  # float64 for integers beside floats, which holds integers below 2^53 alone
     rounds = common.kind == "f" and any(
         column.dtype.kind in "iu" and np.any(np.abs(column.astype(object)) >= EXACT) for column in columns
     )

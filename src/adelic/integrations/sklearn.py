@@ -67,7 +67,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal`, dates
     and text such as "7/5". Floats that are integers, as in columns of integers with gaps, are these integers. A date is
-    its number of days since 1 January 1970, and a whole number in place of one is read as such a number, too.
+    its number of days since 1 January 1970, and a whole number instead of one is read as such a number, too.
 
     Args:
         primes: the primes of the adele space.
@@ -141,14 +141,14 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return an encoder, not fitted, for the numbers of a column; print what was chosen.
 
         Primes, digits and digits after the point are those that the column needs, and where entries are missing,
-        handle_missing is "indicator"; give that where gaps come later. Whole numbers in place of dates are days, too.
+        handle_missing is "indicator"; give that where gaps come later. Whole numbers instead of dates are days, too.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             floats: what a float that is not an integer stands for.
             lossy: "warn", "error" or "ignore", of numbers that were lost before, as for the encoder.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
-            options: of the encoder, in place of what would be chosen.
+            options: of the encoder, instead of what would be chosen.
 
         Raises:
             EncodingError: a value is not a number, or there is none; with lossy="error" a number was lost.
@@ -439,6 +439,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return the numbers with these features, of the rows that errors name."""
         dtype, integral = self._kinds[j]
         error = float(np.finfo(np.dtype(self.dtype)).eps)  # of rounding to the type, and of a few operations in float64
+        # How far the real value may be off decides which integer or float is the only one near: too small a radius
+        # would refuse right numbers, too large a one would find two.
         offsets = np.zeros(len(block))
         if self.features == "standardized":
             offsets = 2 * error * np.abs(block[:, 0] * self.scale_[j, 0])

@@ -56,6 +56,7 @@ class Fingerprinted(nn.Module):
         mine, theirs = _read(self.get_extra_state()), _read(state)
         if theirs is None or mine is None:
             raise ConfigurationError(f"the _extra_state beside weights of {type(self).__name__} is not a fingerprint")
+        # Keys that one side alone has are of another version, or of numbers without a vocabulary: they forbid nothing.
         if different := [key for key in mine if key in theirs and mine[key] != theirs[key]]:
             sides = "; ".join(f"{key} {_show(theirs[key])} with them, {_show(mine[key])} here" for key in different)
             raise ConfigurationError(

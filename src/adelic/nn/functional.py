@@ -133,7 +133,7 @@ def add(x: Tensor, y: Tensor, space: AdeleSpace) -> Tensor:
 
 
 def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Return x ⊗ y: one convolution of digits a prime, bit-equal to `AdeleArray`; real values in the tensors' dtype.
+    """Return x ⊗ y: one convolution of digits per prime, bit-equal to `AdeleArray`; real values in the tensors' dtype.
 
     All digits that x and y have are taken as known. With fractional_digits = F = 0 all digits of the product are known
     then. With F > 0 a factor with digits below p^0 hides as many of the product's highest digits; they are 0, as in

@@ -211,6 +211,7 @@ class PlaceEmbedding(Fingerprinted):
             return self._present(functional.one_hot(digits, max(self.space.primes))).flatten(-2)
         is_above = self._present((torch.cumsum(digits != 0, dim=-1) == 0)[..., None])[..., 0]  # v >= k
         if self.units is not None:
+            # v is how many of the lowest digits are 0: p^k divides x for k = 1 … v, and for no greater k.
             v = is_above.sum(-1)
             return torch.cat([functional.one_hot(v, digits.shape[-1] + 1), self.units(digits, v)], dim=-1)
         parts, part = [], torch.zeros_like(digits[..., 0], dtype=torch.float64)
@@ -292,14 +293,14 @@ class UnitFeatures(nn.Module):
 
 
 class PlacewiseLinear(nn.Module):
-    """One `nn.Linear` a place, computed as one batched product.
+    """One `nn.Linear` for each place, computed as one batched product.
 
     Shape: (*, n_places, in_features) -> (*, n_places, out_features).
 
     Args:
         n_places: places, each with its own weights.
-        in_features: numbers a place that come in.
-        out_features: numbers a place that go out.
+        in_features: numbers per place that come in.
+        out_features: numbers per place that go out.
         bias: whether a vector is added, which starts at 0.
 
     Raises:
@@ -331,6 +332,7 @@ class PlacewiseLinear(nn.Module):
                 f"the layer was built for (*, {self.n_places} places, {self.in_features}), not for shape "
                 f"{tuple(x.shape)}"
             )
+        # Places first: torch.bmm then multiplies each place's rows by that place's own matrix.
         blocks = x.reshape(-1, self.n_places, self.in_features).transpose(0, 1)
         if self.bias is None:
             products = torch.bmm(blocks, self.weight)
@@ -340,7 +342,7 @@ class PlacewiseLinear(nn.Module):
 
 
 class PlacewiseMLP(nn.Module):
-    """One multi-layer perceptron a place.
+    """One multi-layer perceptron for each place.
 
     Shape: (*, n_places, in_features) -> (*, n_places, out_features).
 
@@ -351,9 +353,9 @@ class PlacewiseMLP(nn.Module):
 
     Args:
         n_places: places, each with its own weights.
-        in_features: numbers a place that come in; for several operands, their features one after the other.
-        hidden_features: hidden units a layer and place.
-        out_features: numbers a place that go out.
+        in_features: numbers per place that come in; for several operands, their features one after the other.
+        hidden_features: hidden units per layer and place.
+        out_features: numbers per place that go out.
         n_layers: hidden layers.
         activation: one of `ACTIVATIONS`.
 
@@ -381,6 +383,7 @@ class PlacewiseMLP(nn.Module):
         check_positive(n_layers=n_layers)
         self.activation = activation
         sizes = [in_features] + [hidden_features] * n_layers
+        # A product takes two linear forms for each unit.
         factors = 2 if activation == "product" else 1
         self.hidden = nn.ModuleList(
             PlacewiseLinear(n_places, before, factors * after) for before, after in itertools.pairwise(sizes)

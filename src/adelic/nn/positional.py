@@ -14,7 +14,7 @@ _BASE = 10_000.0
 
 
 class PositionalEncoding(Fingerprinted):
-    """Add a vector a position: (*, length, d_model) -> (*, length, d_model).
+    """Add a vector at each position: (*, length, d_model) -> (*, length, d_model).
 
     Attributes:
         table: float32 (max_length, d_model); a buffer, but for learned vectors.
@@ -51,6 +51,7 @@ class SinusoidalPositionalEncoding(PositionalEncoding):
 
     def __init__(self, d_model: int, *, max_length: int) -> None:
         check_positive(d_model=d_model, max_length=max_length)
+        # In float64: float32 holds an angle of position 10^4 to three decimals only.
         frequency = torch.arange((d_model + 1) // 2, dtype=torch.float64) * (-2 * math.log(_BASE) / d_model)
         angles = torch.arange(max_length, dtype=torch.float64)[:, None] * frequency.exp()
         waves = torch.stack([angles.sin(), angles.cos()], dim=-1)
@@ -58,7 +59,7 @@ class SinusoidalPositionalEncoding(PositionalEncoding):
 
 
 class LearnedPositionalEncoding(PositionalEncoding):
-    """A trained vector a position, drawn from N(0, 1) at first, as those of `torch.nn.Embedding`.
+    """A trained vector for each position, drawn from N(0, 1) at first, as those of `torch.nn.Embedding`.
 
     Neighbouring positions are as different as distant ones from the start, unlike in a sinusoidal encoding, whose
     vectors turn slowly.
@@ -109,6 +110,7 @@ class AdelicPositionalEncoding(PositionalEncoding):
         frequency = torch.exp(-2 * math.log(_BASE) * k / (n_places * n_digits))
         phase = 2 * math.pi * place / n_places
         angles = torch.arange(max_length, dtype=torch.float64) * frequency + phase  # (places, pairs, max_length)
+        # Digits 2j and 2j + 1 share a frequency: together they rotate, so a shift by s is a linear map of the pair.
         waves = torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1, 2)[:, :n_digits]
         table = waves.permute(2, 0, 1)[:, torch.from_numpy(layout.is_present)].to(torch.float32)
         rest = SinusoidalPositionalEncoding(d_model, max_length=max_length).table[:, layout.size :]

@@ -20,6 +20,7 @@ def find_classes(package: str) -> dict[str, type[Any]]:
     """
     found: dict[str, type[Any]] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        # Only what the file defines itself: an imported class would be found twice.
         classes = inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
         own = [c for _, c in classes if c.__module__ == module.name and issubclass(c, nn.Module)]
         found |= {vars(c)["name"]: c for c in own if "name" in vars(c)}

@@ -74,7 +74,7 @@ def test_what_it_cannot_read():
     for options, words in (
         ({"max_length": 15}, "reads n × n numbers, and these rows have 15"),
         ({"n_heads": 3}, "not divisible by n_heads=3"),
-        ({"embedding": nn.BaseDigitsEmbedding(VOCABULARY, d_model=16)}, "needs one vector a number"),
+        ({"embedding": nn.BaseDigitsEmbedding(VOCABULARY, d_model=16)}, "needs one vector per number"),
         ({"embedding": nn.AdelicEmbedding(None, d_model=16)}, "needs a vocabulary"),
     ):
         with pytest.raises(ConfigurationError, match=words):

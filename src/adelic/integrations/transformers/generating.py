@@ -42,7 +42,7 @@ class EquippedGenerator(EquippedModel):
             number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN where none is.
             number_digits: likewise, (batch, length, n_primes, max_precision).
             number_limbs: likewise, (batch, length, 2, limbs), where the model has operations.
-            options: of `GenerationMixin.generate`: sampling, several sequences a prompt, beams, streamers and so on,
+            options: of `GenerationMixin.generate`: sampling, several sequences per prompt, beams, streamers and so on,
                 but not another model's guesses. Beams are scored by their tokens alone; each follows its own numbers.
 
         Returns:
@@ -192,7 +192,7 @@ class NumberMemory:
         """Keep what says which number comes next, if it is to be one: (rows, length, hidden_size), as recorded last."""
         if self._prompt_states is None and self._layers.operations is not None:
             self._prompt_states = states[:: len(states) // len(self._prompts)]
-        if len(states) != len(self._nodes):  # several sequences a prompt, which nothing has told apart yet
+        if len(states) != len(self._nodes):  # several sequences per prompt, which nothing has told apart yet
             self._align([node for node in self._nodes for _ in range(len(states) // len(self._nodes))])
         noted = dict(zip(self._nodes, states[:, -1], strict=True))
         self._states = self._states | noted if self._is_kept else noted
@@ -201,6 +201,7 @@ class NumberMemory:
         """Take note of sequences, each one token longer than one before; a number token gets what the head says."""
         length = self.reals.shape[1]
         before = input_ids[:, :length]
+        # Transformers reorders its own cache without saying how, so beams are found again by their tokens.
         if not torch.equal(before, self._ids):  # beams have changed places
             self._align([path[-1] for path in self._paths(before)])
         self._ids = input_ids

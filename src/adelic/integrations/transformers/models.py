@@ -101,6 +101,7 @@ class EquippedModel:
         return_dict = inputs.pop("return_dict", None)
         is_asked = inputs.pop("output_hidden_states", None)
         is_asked = self.config.output_hidden_states if is_asked is None else is_asked
+        # The last hidden states are what a head reads, in every class of models.
         outputs = base_forward(self, **inputs, output_hidden_states=True, return_dict=True)
         states = outputs.hidden_states[-1]
         found = dict(outputs) | {"hidden_states": selected(outputs.hidden_states, is_asked), "number_states": states}

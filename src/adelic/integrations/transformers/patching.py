@@ -109,7 +109,8 @@ def equip(
         )
     if model.device.type == "meta":
         raise ConfigurationError(f"this {type(model).__name__} is on the device meta; equip it when it has weights")
-    settings = NumberSettings(  # before anything is changed
+    # The tokenizer and the model are changed in place, so all options are checked before either is.
+    settings = NumberSettings(
         space=space,
         token_id=0,
         features=features,

@@ -96,7 +96,7 @@ def scratchpad(
 
     - "steps": one example, whose completion says the operations one after the other; the last result is the answer.
     - "rewrite": an example for each step, whose completion is one number, the result of an operation of the prompt; in
-      the next prompt it stands in place of the operation. The last example copies the only number left.
+      the next prompt it stands instead of the operation. The last example copies the only number left.
 
     Args:
         text: an expression of + − * / ** (also × ÷ ^) and brackets, of integers and decimals, with or without words
@@ -129,6 +129,7 @@ def scratchpad(
     before, expression, after = _parsed(text)
     prompts, said, results = [f"{before}{expression}{after} ="], [], []
     while isinstance(expression, _Operation):
+        # Any order of operations on two numbers keeps the value, since an expression is a tree.
         ready = list(_ready(expression))
         operation, left, right = ready[0 if rng is None else int(rng.integers(len(ready)))]
         value = _value(operation.name, left.value, right.value)
@@ -180,8 +181,8 @@ def rewrite(
         max_steps: a text that takes more has no result.
 
     Returns:
-        A `Rewriting` a text. `number` is None after `max_steps`, and where the model says a number that comes from none
-        of the text, or from two numbers that have another one or a bracket between them.
+        A `Rewriting` for each text. `number` is None after `max_steps`, and where the model says a number that comes
+        from none of the text, or from two numbers that have another one or a bracket between them.
 
     Raises:
         ConfigurationError: the model has no operations, or a text is none.
@@ -250,7 +251,7 @@ def _is_operation(text: str, spans: list[tuple[int, int]], first: int, last: int
 
 
 def in_place(text: str, start: int, end: int, number: str) -> str:
-    """Return a text with a number in place of text[start:end] and of brackets around it, unless it needs them.
+    """Return a text with a number instead of text[start:end] and of brackets around it, unless it needs them.
 
     >>> in_place("( 2 * ( ( 1 - 3 ) ) ) ** 2 =", 10, 15, "-2"), in_place("( 1 - 3 ) ** 2 =", 2, 7, "-2")
     ('( 2 * -2 ) ** 2 =', '( -2 ) ** 2 =')
@@ -286,6 +287,7 @@ def _parsed(text: str) -> tuple[str, _Expression, str]:
     before, after = text[:start].rstrip(), text[end:].rstrip().removesuffix("=").rstrip()
     if left_over := _left_over(text, start, end, after):
         raise ConfigurationError(f"{describe(left_over)} is left over in {describe(text)}; {_REMEDY}")
+    # Python's own parser knows the precedences.
     source = "(" + " ".join(text[start:end].translate(_SIGNS).split()) + ")"
     if len(re.findall(_OPERATOR, source)) > 2 * MAX_OPERATIONS:  # signs among them
         raise ConfigurationError(f"{describe(text)} has more than {MAX_OPERATIONS} operations")
@@ -357,7 +359,7 @@ def _ready(expression: _Expression) -> Iterator[tuple[_Operation, _Number, _Numb
 
 
 def _replaced(expression: _Expression, operation: _Operation, result: _Number) -> _Expression:
-    """Return an expression with a result in place of an operation."""
+    """Return an expression with a result instead of an operation."""
     if expression is operation:
         return result
     if isinstance(expression, _Number):

@@ -207,7 +207,7 @@ class NumberTokenizer:
         raise AttributeError(message)
 
     def __call__(self, texts: str | Sequence[str], **options: Any) -> "BatchEncoding":
-        """Return the tokens and the numbers of texts, as tensors with one row a text.
+        """Return the tokens and the numbers of texts, as tensors with one row per text.
 
         Args:
             texts: one or more.
@@ -386,6 +386,7 @@ class NumberCollator:
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
         if self.hidden:
+            # NaN is a number that is not known: the model reads that one is there, and operations compute with it.
             is_hidden = torch.rand(len(rows), generator=self._generator) < self.hidden
             tensors["number_reals"] = tensors["number_reals"].masked_fill(is_hidden[:, None], torch.nan)
         if self.objective == "causal":

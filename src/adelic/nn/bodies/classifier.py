@@ -100,6 +100,7 @@ class Classifier(Body):
         check_plain(ids, self.cls.device)
         x = self.place(ids)
         batch = x.shape[:-2]
+        # -1 would not do for an empty batch, whose size is ambiguous then.
         x = x.reshape(math.prod(batch), *x.shape[-2:])
         if fused.takes(x):
             p = self.dropout.p if self.training else 0.0

@@ -18,7 +18,7 @@ from adelic.nn.heads.classes import make_head
 
 
 class GraphClassifier(Body):
-    """Vertices in place of tokens: rows are n × n matrices of numbers, the one from i to j on the edge from i to j.
+    """Vertices instead of tokens: rows are n × n matrices of numbers, the one from i to j on the edge from i to j.
 
     A vertex begins as the sum of what its edges say, and attends to the others. Attention from i to j is biased by the
     numbers on both edges between them, and what j tells i depends on these numbers too. The head reads mean and maximum
@@ -27,14 +27,14 @@ class GraphClassifier(Body):
     Shape: ids (*, n²), row after row -> logits (*, n_classes), float32; or what a head of your own gives.
 
     Args:
-        embedding: any `NumberEmbedding` with a vocabulary and one vector a number.
+        embedding: any `NumberEmbedding` with a vocabulary and one vector per number.
         n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has 2 · d_model numbers.
-        max_length: numbers a row, n².
+        max_length: numbers in a row, n².
         n_layers, n_heads, d_feedforward, dropout: as of `adelic.nn.SequenceClassifier`; layer norms stand before.
 
     Raises:
         ConfigurationError: a size makes no sense, or n² is not a square, or the embedding has no vocabulary or several
-            vectors a number.
+            vectors per number.
 
     Source: the bias is that of Ying et al., "Do Transformers really perform badly for graph representation?" (2021).
 
@@ -72,7 +72,7 @@ class GraphClassifier(Body):
             )
         if embedding.tokens_per_number != 1:
             raise ConfigurationError(
-                f"body=graph needs one vector a number; this embedding has {embedding.tokens_per_number}, use another"
+                f"body=graph needs one vector per number; this embedding has {embedding.tokens_per_number}, use another"
             )
         self.embedding, self.max_length = embedding, max_length
         if embedding.vocabulary is None:

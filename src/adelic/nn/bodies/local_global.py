@@ -47,7 +47,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
     Args:
         space: the places and the digits at each.
         n_classes: number of classes; 2 with the fusions "agree" and "signs".
-        length: numbers a row.
+        length: numbers in a row.
         features: "one-hot-digits" or "valuation-unit".
         fusion: one of `FUSIONS`.
         width: units of each hidden layer.
@@ -59,7 +59,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
             or n for 0 … n − 1; None for open-ended numbers.
 
     Attributes:
-        max_length: numbers a row.
+        max_length: numbers in a row.
 
     Raises:
         UnknownNameError: there is no such fusion, or no such features.

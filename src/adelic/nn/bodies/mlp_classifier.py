@@ -26,6 +26,7 @@ class _Layers(nn.Module):
         super().__init__()
         self.max_length, self.first_site = max_length, first_site
         length = max_length * embedding.tokens_per_number
+        # Kept as (d_model, length, width): so the product with each number's vector is one matrix product, see `read`.
         bound = 1 / math.sqrt(embedding.d_model * length)  # as in nn.Linear
         self.weight = nn.Parameter(torch.empty(embedding.d_model, length, width).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(width).uniform_(-bound, bound))
@@ -68,7 +69,7 @@ class MLPClassifier(_Layers, Body):
     Args:
         embedding: any `NumberEmbedding`.
         n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has d_feedforward numbers.
-        max_length: numbers a row.
+        max_length: numbers in a row.
         n_layers: hidden layers behind the first.
         d_feedforward: width of the hidden layers.
         dropout: probability that an element of a hidden layer is dropped.

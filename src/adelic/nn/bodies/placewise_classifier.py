@@ -25,7 +25,7 @@ _LEAST_DEVIATION = 1e-3
 
 
 class PlacewiseClassifier(Classifier, Fingerprinted):
-    """The vocabulary's place features, a linear map a place, positions, `PlacewiseTransformer`, a linear head.
+    """The vocabulary's place features, a linear map per place, positions, `PlacewiseTransformer`, a linear head.
 
     Every place sees the sequence at that place alone, and has a [CLS] of its own. The head reads the places' [CLS]
     states, concatenated, or all tokens' states. Before it, places meet
@@ -144,6 +144,7 @@ def place_sizes(n_places: int, *, d_model: int, n_heads: int, d_feedforward: int
     >>> place_sizes(8, d_model=128, n_heads=8, d_feedforward=512)
     {'d_place': 40, 'n_heads': 1, 'd_feedforward': 160}
     """
+    # A multiple of 8 fills vector registers.
     d_place = max(8, math.isqrt(d_model**2 // n_places) // 8 * 8)
     heads = next(h for h in (8, 4, 2, 1) if h * n_places <= max(n_heads, n_places))
     return {"d_place": d_place, "n_heads": heads, "d_feedforward": max(1, d_feedforward * d_place // d_model)}
@@ -164,6 +165,7 @@ def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> 
             f"{features} at the primes {space.primes} give two numbers of the vocabulary the same vectors; use more "
             "primes or a higher precision"
         )
+    # So that no place is louder than another at first, whatever its features are.
     centred = table - table.mean(dim=0)
     # All places have one width, so a column goes only where it is constant at each of them.
     centred = centred[..., (centred.square().mean(dim=0).sqrt() > _LEAST_DEVIATION).any(dim=0)]

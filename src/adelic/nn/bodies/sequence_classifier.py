@@ -30,7 +30,7 @@ class SequenceClassifier(Classifier):
     Args:
         embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
         n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
-        head: makes, from d_model, a module that reads the state in place of a classifier, as `AdelicHead` does.
+        head: makes, from d_model, a module that reads the state instead of a classifier, as `AdelicHead` does.
         max_length: most numbers of a row.
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
@@ -74,6 +74,7 @@ class SequenceClassifier(Classifier):
         max_length *= embedding.tokens_per_number
         self.embedding = embedding
         self.max_length, self.pooling = max_length, pooling
+        # N(0, 1), as the vectors of nn.Embedding begin.
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
         self.folded: torch.Tensor | None

@@ -16,12 +16,12 @@ from adelic.nn.vocabulary import Numbers
 class AbacusEmbedding(FeatureEmbedding):
     """The base-B digits of a number, least significant first, each bound to its place: Σ_i digit[d_i] ⊙ place[i + o].
 
-    # NOTE[rival]: Abacus gives every digit a token of its own, the sum digit[d_i] + place[i + o]. One vector a number
+    # NOTE[rival]: Abacus gives every digit a token of its own, the sum digit[d_i] + place[i + o]. One vector per number
     # is what a sequence of numbers has room for, and a sum over digits would forget which digit stood where (12 would
     # be 21); hence the product. The tokens themselves are what the arithmetic benchmark's solver `abacus` reads.
 
-    As in the paper the offset o is drawn in training, one a batch, from 0 … max_offset, and is 0 in evaluation: so the
-    places of numbers longer than any in training get trained. Leading zeros have no vector; the sign has one.
+    As in the paper the offset o is drawn in training, one per batch, from 0 … max_offset, and is 0 in evaluation: so
+    the places of numbers longer than any in training get trained. Leading zeros have no vector; the sign has one.
 
     Shape: ids or numbers (*, length) -> (*, length, d_model).
     Parameters: (B + 3 + max_digits + max_offset) · d_model.
@@ -85,6 +85,7 @@ class AbacusEmbedding(FeatureEmbedding):
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of digits and sign, int64 (*, max_digits + 1): float32 (*, d_model)."""
+        # One offset for the whole batch: threads that share it draw the same, since noise is a function of the seed.
         first = current().draw_up_to(self.max_offset) if self.training and self.max_offset else 0
         places = self.places.weight[first : first + self.max_digits]
         vectors: torch.Tensor = (self.digits(features[..., :-1]) * places).sum(dim=-2) + self.signs(

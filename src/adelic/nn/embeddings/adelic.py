@@ -50,7 +50,7 @@ _outside_graphs = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 class AdelicEmbedding(NumberEmbedding):
     """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
 
-    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 171
+    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes per feature and number, as 171
     MB for 10^5 numbers in the default form; features that are 0 or 1, behind a projection, take a byte each. Without
     a vocabulary the numbers themselves are encoded on the way (on the CPU), and there is no table.
 
@@ -229,7 +229,7 @@ class AdelicEmbedding(NumberEmbedding):
         It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary. Later
         values may be larger, but have no more digits after the point than the column's, or `fractional_digits`. Where
         one may be missing later, and none is in the column, give missing=True. A date is its number of days since 1
-        January 1970, and so is a whole number in place of one: 2024 is a day in 1975.
+        January 1970, and so is a whole number instead of one: 2024 is a day in 1975.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
@@ -240,7 +240,7 @@ class AdelicEmbedding(NumberEmbedding):
             remember: the features of so many of the column's numbers, the most frequent ones, are computed once and
                 kept, about 2 kB each; those of others with each batch.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
-            options: of the embedding, in place of what would be chosen.
+            options: of the embedding, instead of what would be chosen.
 
         Raises:
             EncodingError: a value is not a number, there is none, or one is beyond float64 and has a real coordinate;
@@ -318,6 +318,7 @@ class AdelicEmbedding(NumberEmbedding):
 
     def _features(self, adeles: AdeleArray) -> torch.Tensor:
         """Return the features of adeles, padded to d_model unless a projection does that."""
+        # p-adic coordinates alone never look at the real value, which may be beyond float64 then.
         flat = compute_features(adeles, self.layout, scale=self.scale, real=self.coordinates != "p-adic")
         if self._frequency_weights is not None:
             flat *= self._frequency_weights
@@ -421,6 +422,7 @@ class AdelicEmbedding(NumberEmbedding):
         if self._frequency_weights is not None:
             columns = columns * torch.from_numpy(self._frequency_weights).to(device, dtype)[:, None]
         columns = functional.pad(columns, (0, 0, 0, 1))
+        # A product with a vector of zeros and ones is the sum of the columns where the ones stand.
         bags = hot.reshape(-1, math.prod(hot.shape[-2:]))
         sums = functional.embedding_bag(bags, columns, mode="sum", padding_idx=self.layout.size)
         return sums.reshape(*hot.shape[:-2], self.d_model) + real[..., None] * columns[0] + projection.bias

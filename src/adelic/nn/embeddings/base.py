@@ -190,7 +190,7 @@ def rows_differ(table: torch.Tensor) -> bool:
     sums = []
     rows = table.detach().cpu()
     for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK].float() + 0.0  # 0 in place of −0
+        block = rows[start : start + _BLOCK].float() + 0.0  # 0 instead of −0
         if table.shape[1] % 2:
             block = functional.pad(block, (0, 1))
         sums.append((block.contiguous().view(torch.int64) * weights).sum(dim=1))  # modulo 2^64

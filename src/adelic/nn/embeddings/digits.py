@@ -1,4 +1,4 @@
-"""Tokens in place of vectors: the base-B digits of a number, or its residues, each a token of its own."""
+"""Tokens instead of vectors: the base-B digits of a number, or its residues, each a token of its own."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class TokenEmbedding(FeatureEmbedding):
         else:
             found = functional.embedding(ids_or_numbers, self.project(self.table).flatten(-2))
             found = found.reshape(*found.shape[:-1], self.tokens_per_number, self.d_model)
-        length_of(found.shape[:-2])
+        length_of(found.shape[:-2])  # refuses a number alone: its tokens would pass for a sequence
         if mask is not None:
             found = found * mask[..., None, None]
         return found.flatten(-3, -2)

@@ -71,6 +71,7 @@ class FeatureEmbedding(NumberEmbedding):
         if self.vocabulary is None:
             vectors = self.project(self.features(ids_or_numbers).to(self.table.device))
         else:
+            # The map acts on each number of the vocabulary once: a batch has more tokens than there are numbers.
             vectors = functional.embedding(ids_or_numbers, self.project(self.table))
         return vectors if mask is None else vectors * mask[..., None]
 

@@ -53,7 +53,7 @@ class FoNEEmbedding(FeatureEmbedding):
         published: whether to do as the published code does: a trained vector, that of its token [NUM], is added to
             every number; the linear map starts as one of d_model features does, √(d_model / features) times smaller; 0
             has no waves; and there is no sign, so that negative numbers are refused.
-        max_shift: in training numbers are multiplied by 10^k, with k drawn from 0 … max_shift, one a batch, so that
+        max_shift: in training numbers are multiplied by 10^k, with k drawn from 0 … max_shift, one per batch, so that
             the places of longer numbers are trained, too. The published code's option `len_gen_size`, 0 there as here.
 
     Raises:

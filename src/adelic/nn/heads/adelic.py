@@ -59,7 +59,7 @@ class AdelicHead(Fingerprinted):
     (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*, n_primes, max_precision, max_prime).
 
     - Tied: the logit of digit j is scale · ⟨h, characters of j⟩: six numbers h a digit stand for a digit by its
-      characters (`digit_characters`), in which sums and products are products; the scale is trained, one a prime.
+      characters (`digit_characters`), in which sums and products are products; the scale is trained, one per prime.
       Such is FoNE's head (arXiv 2502.09741) at the prime 10. If in_features is just 6 · precision, a place's numbers
       are taken as they are, level after level from the highest digit; else a linear map leads to them.
     - Untied: a linear map leads to the logits themselves, a place or as a whole.
@@ -125,7 +125,7 @@ class AdelicHead(Fingerprinted):
 
         Args:
             hidden: what comes in, of the shape above.
-            real: what comes in at the real place of a flat head, in place of `hidden`; of the same shape.
+            real: what comes in at the real place of a flat head, instead of `hidden`; of the same shape.
 
         Raises:
             ConfigurationError: a shape does not fit, or the head is place-wise and has a real place in `hidden`.
@@ -144,11 +144,13 @@ class AdelicHead(Fingerprinted):
             raise ConfigurationError(
                 f"the head was built for (*, {', '.join(map(str, expected))}), not for shape {tuple(hidden.shape)}"
             )
+        # A flat head sees all places at once, so the real place and the primes read the same state.
         first, others = (hidden[..., 0, :], hidden[..., 1:, :]) if self.placewise else (hidden, hidden)
         first = first if real is None else real
         batch = hidden.shape[: -len(expected)]
         logits: torch.Tensor = self.linear(others).reshape(*batch, n_primes, precision, self._width)
         if self.scale is not None:
+            # Characters have sizes about 1, so that their products alone could make no digit certain: hence the scale.
             logits = self.scale * torch.einsum("...jkf,jcf->...jkc", logits, self.tables)
         return AdelicPrediction(self.real(first)[..., 0], logits.masked_fill(self.is_no_digit, -math.inf))
 
@@ -269,7 +271,7 @@ class AdelicLoss(nn.Module):
             return loss
         target = torch.asinh(real.double() / self.real_scale)
         is_known = target.isfinite()
-        # Zeros in place of infinities before the mask comes: 0 times infinity is NaN.
+        # Zeros instead of infinities before the mask comes: 0 times infinity is NaN.
         distance = functional.smooth_l1_loss(
             prediction.real, target.where(is_known, 0.0).to(prediction.real.dtype), reduction="none"
         )

@@ -10,7 +10,7 @@ from adelic.errors import ConfigurationError
 
 
 class ClassHeads(nn.Module):
-    """One linear classifier a target, on a common state; a target with fewer classes than others has logits −inf.
+    """One linear classifier for each target, on a common state; classes that a target lacks have the logit −inf.
 
     Shape: state (*, in_features) -> logits (*, n_targets, most classes), float32.
 
@@ -44,7 +44,7 @@ class ClassHeads(nn.Module):
 
 
 def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int], nn.Module] | None) -> nn.Module:
-    """Return what reads a state of length d: a linear classifier, one a target, or what `head` makes of d.
+    """Return what reads a state of length d: a linear classifier, one per target, or what `head` makes of d.
 
     It has to be either classes or a head, else it is a ConfigurationError.
 

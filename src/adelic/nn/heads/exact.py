@@ -139,6 +139,7 @@ class Operands:
         is_double = numbers.device.type != "mps"
         real = torch.zeros(numbers.shape[:-1], dtype=torch.float64 if is_double else torch.float32).to(numbers.device)
         residues = torch.zeros((len(PRIMES), *numbers.shape[:-1]), dtype=torch.int64, device=numbers.device)
+        # Horner's rule from the highest limb; each step stays below 2^62, as primes and limbs are below 2^30 and 2^32.
         primes = self.primes[..., None]
         for k in reversed(range(limbs.shape[-1])):
             real = real * 2.0**_LIMB + limbs[..., k]
@@ -217,6 +218,7 @@ def _quotient(a: Operands, b: Operands) -> Results:
 def _sign(a: Operands, b: Operands) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the sign of a − b, int64, and whether it is known; float64 alone does not tell near numbers apart."""
     difference, size = a.real - b.real, a.real.abs() + b.real.abs()
+    # A double is right to 2^-53; quotients of numbers beyond it lose a few bits more. Nearer ones are left to residues.
     is_far = difference.abs() > 1e-9 * size
     is_equal = (a.residues == b.residues).all(dim=0) & ~is_far
     is_known = a.is_known & b.is_known & (is_equal | is_far)

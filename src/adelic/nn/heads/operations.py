@@ -214,6 +214,7 @@ class OperationHead(Fingerprinted):
         unary = (keys[:, None] * (one[:, None] + self.unary_query)[:, :, None]).sum(-1) * scale
         logits = [(unary + base[:, :n_unary, None]).flatten(1)]
         if self.binary:
+            # A form of rank key_features, which operations share but for a diagonal: which two numbers go together.
             pairs = torch.einsum("kir,or,kjr->koij", u, self.pair, v)
             pairs = pairs + torch.einsum("kor,kir->koi", left[:, None] + self.left_query, left_keys)[..., None]
             pairs = pairs + torch.einsum("kor,kjr->koj", right[:, None] + self.right_query, right_keys)[:, :, None]
@@ -352,6 +353,7 @@ class OperationHead(Fingerprinted):
         for row, candidates in enumerate(self._candidates(prediction)):
             sums: dict[Any, float] = {}
             best: dict[Any, Choice] = {}
+            # 2 + 2 and 2 × 2 are both 4: what is written is the likeliest value, not the likeliest derivation.
             for score, choice in candidates:
                 value = choice_value(choice, numbers[row])
                 sums[value] = sums.get(value, 0.0) + float(np.exp(score))

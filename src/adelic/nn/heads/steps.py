@@ -110,6 +110,7 @@ class SecondStep(nn.Module):
         places = torch.arange(n, device=row.device)
         is_again = (places == i[:, None]) | (places == j[:, None])
         then = then + base[:, 1:, None] + self.again.to(dtype)[:, None] * is_again[:, None]
+        # By a first result of 0 nothing is divided.
         results = self.results(operands)
         is_zero = (results.residues[:, row, o, i, j] == 0).all(dim=0) & (results.real[row, o, i, j] == 0)
         then = then.masked_fill(~self._defined(operands, results.is_known[row, o, i, j], is_zero, row), -torch.inf)
@@ -183,6 +184,8 @@ class SecondStep(nn.Module):
         Equal results are not searched one by one: they are sorted, and what each second operation needs is looked up.
         """
         results = self.results(operands)
+        # One integer below 2^60 stands for a result: sorted, the n² results are searched in log n steps for what each
+        # second operation needs, where all pairs of steps would be n³ comparisons.
         code = torch.where(results.is_known, _code(results.residues), -1).flatten(1)
         code = torch.where(first.isneginf(), -1, code)
         # The most probable ones of equal results come first.

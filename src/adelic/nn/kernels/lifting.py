@@ -28,7 +28,7 @@ SPREAD_LIMIT = 2**22  # limbs below it are spread into digits exactly in float32
 TABLE_LIMIT = 1024  # inverses modulo primes up to here are looked up
 
 
-# --- Constants of a space, a few bytes a prime ---
+# --- Constants of a space, a few bytes per prime ---
 
 
 def constant(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -99,7 +99,7 @@ def _negative_powers(primes: tuple[int, ...], k: int) -> Tensor:
 
 @constant
 def _inverses(primes: tuple[int, ...]) -> Tensor:
-    """Return the inverses of 0 … p − 1 modulo p (0 for 0), a row a prime, as wide as the greatest: float64, flat."""
+    """Return the inverses of 0 … p − 1 modulo p (0 for 0), a row per prime, as wide as the greatest: float64, flat."""
     rows = [[pow(a, -1, p) if a % p else 0 for a in range(max(primes))] for p in primes]
     return torch.tensor(rows, dtype=torch.float64).flatten()
 
@@ -154,7 +154,7 @@ def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) ->
     valid = residue != 0
     inverse = _inverse(residue, primes, p, p_reciprocal)
     right = 1
-    while right < k:  # Newton: twice as many digits a step
+    while right < k:  # Newton: twice as many digits per step
         inverse = _modulo(inverse * (2 - _modulo(s * inverse, modulus, reciprocal)), modulus, reciprocal)
         right *= 2
 
