@@ -17,7 +17,7 @@ help:
 	@echo "make test-library  those of the library alone"
 	@echo "make test-long  run the long ones"
 	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
-	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
+	@echo "make queue BUDGET=150m  train what experiments/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"
 	@echo "make docs   build the site of the documentation (site/index.html)"
 	@echo "make notebooks  run the notebooks of examples/ again, and write their outputs"
@@ -66,7 +66,7 @@ demo: setup
 		--runs-dir $(DEMO)/runs --results-dir $(DEMO)/results --report $(DEMO)/report
 
 queue: setup
-	OMP_NUM_THREADS=1 $(BIN)/adelic reproduce --queue results/queue.txt $(if $(BUDGET),--budget $(BUDGET))
+	OMP_NUM_THREADS=1 $(BIN)/adelic reproduce --queue experiments/queue.txt $(if $(BUDGET),--budget $(BUDGET))
 
 clean:
 	rm -rf $(VENV) demo site

@@ -5,8 +5,8 @@
     python experiments/acd_audits.py --full --tasks schubert,weaving --splits orbits
     python experiments/acd_audits.py --table   # bring the table of docs/audit.md up to date
 
-Writes results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-orbits.json, each what the command that it names
-(`adelic data audit … --output …`) writes; without --full into runs/experiments/audit.
+Writes experiments/results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-orbits.json, each what the
+command that it names (`adelic data audit … --output …`) writes; without --full into runs/experiments/audit.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from adelic.data import Task
 from adelic.storage.files import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "audit"
+RESULTS = ROOT / "experiments" / "results" / "audit"
 LEFT_OUT = {("characters", 22), ("kl", 7), ("rsk", 10)}
 """Minutes of work each, and like their smaller siblings in kind."""
 ORBITS_LEFT_OUT = {("schubert", 6)}
@@ -95,7 +95,7 @@ def write_table() -> None:
     """Write the table of docs/audit.md, which a test compares with the committed results."""
     page = ROOT / "docs" / "audit.md"
     audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
-    mark = r"(<!-- table: results/audit -->\n).*?(<!-- end of table -->)"
+    mark = r"(<!-- table: experiments/results/audit -->\n).*?(<!-- end of table -->)"
     text = page.read_text(encoding="utf-8")
     atomic_write(page, re.sub(mark, lambda m: f"{m[1]}{to_markdown(audits)}\n{m[2]}", text, flags=re.DOTALL))
 

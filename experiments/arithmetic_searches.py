@@ -1,7 +1,8 @@
 """Search the learning rate of each solver on sums and products, and write the plan that trains with what was found.
 
     python experiments/arithmetic_searches.py --budget 2h    # a minute if no budget is given; the next call goes on
-    adelic reproduce arithmetic --plan experiments/arithmetic_searched.toml --results-dir results/arithmetic-searched
+    adelic reproduce arithmetic --plan experiments/arithmetic_searched.toml \
+        --results-dir experiments/results/arithmetic-searched
 
 The rule, written down before the first run: from 10,000 examples each solver has eight trials, one a rate of RATES, of
 as many steps as other plans of this benchmark give it. `adelic tune` judges them by 10,000 questions for validation.
@@ -24,13 +25,12 @@ from adelic.cli.options import DURATION
 from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_toml
 from adelic_lab.config.models import SolverConfig
-from adelic_lab.config.renamed import SOLVERS
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.arithmetic.report import percent
 from adelic_lab.report.table import NOT_RUN, Table
 
 ROOT = Path(__file__).resolve().parent.parent
-SEARCHES, PLAN = ROOT / "results" / "searches", ROOT / "experiments" / "arithmetic_searched.toml"
+SEARCHES, PLAN = ROOT / "experiments" / "results" / "searches", ROOT / "experiments" / "arithmetic_searched.toml"
 TASKS, EXAMPLES = ("addition", "multiplication"), 10_000
 RATES = ("1e-4", "2e-4", "5e-4", "1e-3", "2e-3", "5e-3", "1e-2", "2e-2")
 """Evenly spaced on a logarithmic scale, up to rounding; the solvers' own, 1e-3 and 1e-2, are among them."""
@@ -101,8 +101,7 @@ def searches() -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for path in SEARCHES.glob("*.toml"):
         search = parse_toml(path.read_bytes())
-        name = search["solver"]["name"]
-        found[search["study"]["task"], SOLVERS.get(name, name)] = search
+        found[search["study"]["task"], search["solver"]["name"]] = search
     return {key: found[key] for key in product(TASKS, STEPS) if key in found}
 
 
@@ -120,8 +119,7 @@ def rate(found: dict[str, Any]) -> float:
     0.001
     """
     shares = accuracies(found)
-    name = found["solver"]["name"]
-    best, own = found["recipe"]["learning_rate"], build_solver(SOLVERS.get(name, name)).learning_rate
+    best, own = found["recipe"]["learning_rate"], build_solver(found["solver"]["name"]).learning_rate
     return float(own if own in shares and shares[own] == shares[best] else best)
 
 
@@ -137,9 +135,7 @@ def plan() -> str:
         }
         for (task, solver), found in searches().items()
     ]
-    note = (
-        "The rates that results/searches chose: experiments/arithmetic_searches.py writes this, and says how to run it."
-    )
+    note = "The rates that results/searches chose: arithmetic_searches.py writes this, and says how to run it."
     return f"# {note}\n{tomli_w.dumps({'seeds': 3, 'part': parts})}"
 
 

@@ -26,8 +26,10 @@ HIDDEN = (100, 300, 3000)
 
 def series() -> list[Series]:
     """Return the series of both plans with results, of sums and products."""
-    full = gather(read_plan("full", "arithmetic"), ROOT / "results" / "arithmetic")
-    longer = gather(read_plan(ROOT / "experiments" / "arithmetic_long.toml"), ROOT / "results" / "arithmetic-long")
+    full = gather(read_plan("full", "arithmetic"), ROOT / "experiments" / "results" / "arithmetic")
+    longer = gather(
+        read_plan(ROOT / "experiments" / "arithmetic_long.toml"), ROOT / "experiments" / "results" / "arithmetic-long"
+    )
     chosen = [
         one
         for one in full

@@ -38,7 +38,7 @@ def main() -> None:
     """Ask every size, and every network that kept its predictions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=common.RESULTS / "lattice_covers.json")
-    parser.add_argument("--results-dir", type=Path, default=Path("results/table"))
+    parser.add_argument("--results-dir", type=Path, default=Path("experiments/results/table"))
     given = parser.parse_args()
     sizes, runs = {}, []
     for n in common.each(_SIZES, "n = {}".format):

@@ -4,8 +4,8 @@
     python experiments/number_theory_audits.py --full     # all tasks, some minutes
     python experiments/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
 
-Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's usual options, and
-another file for each choice of options that `adelic reproduce number-theory` asks a task with.
+Writes experiments/results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's
+usual options, and another file for each choice of options that `adelic reproduce number-theory` asks a task with.
 """
 
 import argparse
@@ -25,10 +25,10 @@ from adelic_lab.report.drawn import read_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "number-theory.md"
-FOLDER = ROOT / "results" / "number-theory-audit"
+FOLDER = ROOT / "experiments" / "results" / "number-theory-audit"
 AUDITED = 20_000
 """Greatest number of training questions; it is that of the audits with usual options, too."""
-MARK = r"(<!-- lines: results/number-theory-audit -->\n).*?(<!-- end of lines -->)"
+MARK = r"(<!-- lines: experiments/results/number-theory-audit -->\n).*?(<!-- end of lines -->)"
 
 
 def main() -> None:

@@ -4,8 +4,9 @@
     python experiments/question_rules.py --full    # all of them, minutes on one core
 
 A rule depends on the questions alone, which the task, its options, the number of examples and the seed determine, and
-on no training. In each result of results/number-theory, results/columns and the other folders below that has a rule,
-`rule` and `rule_name` are those of `adelic.data.rules.best_question_rule`, and nothing else is changed.
+on no training. In each result of experiments/results/number-theory, experiments/results/columns and the other folders
+below that has a rule, `rule` and `rule_name` are those of `adelic.data.rules.best_question_rule`, and nothing else is
+changed.
 """
 
 import argparse

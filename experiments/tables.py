@@ -1,11 +1,12 @@
 """Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
-command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic"
-or "columns", a plan of that benchmark and its folder of results; or "searches", those of arithmetic_searches.py, or
-"text_word_problems", those of that script.
+command that prints the table: adelic report --results-dir experiments/results/table --markdown --table overview;
+or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "searches", those of
+arithmetic_searches.py, or "text_word_problems", those of that script.
 
-Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
+Each row of experiments/results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml
+has to list it.
 
 python experiments/tables.py           # bring the pages up to date
 python experiments/tables.py --check   # exit code 1 if a page's tables are not
@@ -72,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, and say which pages are not up to date")
     is_check = parser.parse_args().check
-    results = read(Path("results", "table"))
+    results = read(Path("experiments", "results", "table"))
     stale = [] if is_check else redraw(results)
     stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(PAGES.glob("*.md"))):
@@ -109,7 +110,7 @@ def row_page(row: str) -> str:
     >>> row_page("schubert-4").splitlines()[0]
     '# All models: schubert-4'
     """
-    command = f"adelic report --results-dir results/table --row {row} --markdown --table"
+    command = f"adelic report --results-dir experiments/results/table --row {row} --markdown --table"
     marks = "\n\n".join(f"<!-- table: {command} {name} -->\n<!-- end of table -->" for name in OF_A_ROW)
     return ROW_PAGE.format(row=row, marks=marks)
 

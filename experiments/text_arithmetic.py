@@ -62,7 +62,7 @@ TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "ta
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = common.RESULTS / "text_arithmetic"
 PAGE, PICTURE = ROOT / "docs" / "exact.md", ROOT / "docs" / "exact" / "seconds.svg"
-MARK = r"(<!-- table: results/text_arithmetic -->\n).*?(<!-- end of table -->)"
+MARK = r"(<!-- table: experiments/results/text_arithmetic -->\n).*?(<!-- end of table -->)"
 QUESTIONS = ROOT / "experiments" / "data" / "mathematics_dataset.parquet"
 GROUPS = {
     "single": (

@@ -308,7 +308,7 @@ def table_results():
     """All results of the table that is committed, which take half a second to read."""
     from adelic_lab import read_results
 
-    return tuple(read_results(Path(__file__).parents[1] / "results" / "table"))
+    return tuple(read_results(Path(__file__).parents[1] / "experiments" / "results" / "table"))
 
 
 @pytest.fixture(scope="session")

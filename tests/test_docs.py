@@ -42,7 +42,7 @@ def pages(**marked):
 AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
 RESULTS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "results" / "audit").glob("*.json"))
+    for path in sorted((ROOT / "experiments" / "results" / "audit").glob("*.json"))
 }
 
 
@@ -140,7 +140,10 @@ def test_the_table_of_arithmetic_is_made_from_the_committed_results(name, plan, 
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- table: arithmetic -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
     assert shown is not None
-    assert shown[1] == arithmetic.show(gather(read_plan(plan, "arithmetic"), ROOT / "results" / results)).text
+    assert (
+        shown[1]
+        == arithmetic.show(gather(read_plan(plan, "arithmetic"), ROOT / "experiments" / "results" / results)).text
+    )
     for figure in re.findall(rf"\]\(({name}/[^)]+)\)", page):
         assert (ROOT / "docs" / figure).exists()
 
@@ -267,7 +270,7 @@ SHORTER = {
 NOT_RUN = {
     "quiver-11": "data sets of gigabytes or minutes",
     "schubert-6": "data sets of gigabytes or minutes",
-    "results/further": "minutes; tests/benchmark/test_further_table.py runs such rows",
+    "experiments/results/further": "minutes; tests/benchmark/test_further_table.py runs such rows",
     "--n 6 --devices": "several devices",
     "--engine ray": "tests/benchmark/test_engines.py runs it",
     "adelic reproduce schubert-4 weaving-6 --seeds 0-4": "recipe paper; the same rows are run with quick",
@@ -306,7 +309,7 @@ def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
         for commands_of_line in pipelines(page)
         if commands_of_line[0][0] == "adelic" and not any(part in " ".join(commands_of_line[0]) for part in NOT_RUN)
     ]
-    for folder in ("recipes", "results", "examples", "experiments") if lines else ():
+    for folder in ("examples", "experiments") if lines else ():
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(webbrowser, "open", lambda url: True)

@@ -103,9 +103,9 @@ def test_the_figures_that_say_whether_it_helps_are_those_of_the_tables(question:
 def test_what_names_that_happen_to_be_numbers_gain_is_a_figure_of_the_results() -> None:
     where = ("results.md", "## Declared contrast: AOE − learned", "schubert-4 (published), searched compact")
     aoe, learned = cell(*where, "AOE"), cell(*where, "learned")
-    rules = json.loads((ROOT / "results" / "audit" / "schubert-4-published.json").read_text(encoding="utf-8"))[
-        "findings"
-    ]
+    rules = json.loads(
+        (ROOT / "experiments" / "results" / "audit" / "schubert-4-published.json").read_text(encoding="utf-8")
+    )["findings"]
     best = 100 * max(rule["test"] for rule in rules if rule["test"] is not None)
     networks = f"characters {float(aoe):.1f} %, learned vectors {float(learned):.1f} %"
     assert f"{networks}, a rule without a network {best:.1f} % |" in README

@@ -36,7 +36,7 @@ def test_the_picture_is_that_of_the_results(script, tmp_path, monkeypatch):
 
 
 def test_each_rival_has_one_colour_and_no_other_has_it(script):
-    full = gather(read_plan("full", "arithmetic"), ROOT / "results" / "arithmetic")
+    full = gather(read_plan("full", "arithmetic"), ROOT / "experiments" / "results" / "arithmetic")
     for drawn in (script.series(), full):
         looks = _looks(drawn)
         of_families = {}

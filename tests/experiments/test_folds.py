@@ -85,7 +85,7 @@ def refuse(*arguments):
 def test_the_rivals_are_rivals_on_every_row(script):
     """Abacus tells digits by their places, and the tokens of these tasks have one digit."""
     assert "abacus" not in script.RIVALS
-    assert len(script.benchmark.plan(["schubert-4"], script.RIVALS, [0])) == len(script.RIVALS)
+    assert len(script.adelic_lab.plan(["schubert-4"], script.RIVALS, [0])) == len(script.RIVALS)
 
 
 def test_models_that_are_done_are_read(script, monkeypatch, tmp_path, capsys):

@@ -16,13 +16,15 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = "number_theory_audits"
 FOUND = {
     path: json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "results" / "number-theory-audit").glob("*.json"))
+    for path in sorted((ROOT / "experiments" / "results" / "number-theory-audit").glob("*.json"))
 }
 
 
 def test_the_lines_on_trivial_rules_are_made_from_the_committed_results(script):
     page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- lines: results/number-theory-audit -->\n(.*?)<!-- end of lines -->", page, flags=re.DOTALL)
+    shown = re.search(
+        r"<!-- lines: experiments/results/number-theory-audit -->\n(.*?)<!-- end of lines -->", page, flags=re.DOTALL
+    )
     assert shown is not None
     asked = script.audits()
     assert asked.keys() == FOUND.keys()
@@ -42,7 +44,7 @@ def test_an_audit_says_how_it_is_repeated(path, script):
 
 @pytest.mark.parametrize("stem", ["order", "modular-sum-modulus-37-terms-2"])
 def test_an_audit_is_repeated(stem):
-    committed = FOUND[ROOT / "results" / "number-theory-audit" / f"{stem}.json"]
+    committed = FOUND[ROOT / "experiments" / "results" / "number-theory-audit" / f"{stem}.json"]
     cases = {"test_cases": committed["rows"]["test"], "never_seen_cases": 20_000}
     source = DrawnData(committed["task"], committed["rows"]["train"], task_options=tuple(committed["options"]), **cases)
     again = audit_drawn(source)

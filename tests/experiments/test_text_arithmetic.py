@@ -305,7 +305,9 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
     assert about.rows[0] == ("operations", "a|b", "1,000", "12", "77", "500", "2")
     for k, one in enumerate(results):
         (tmp_path / f"{k}.json").write_text(json.dumps(one))
-    (tmp_path / "page.md").write_text("# Page\n<!-- table: results/text_arithmetic -->\nold\n<!-- end of table -->\n")
+    (tmp_path / "page.md").write_text(
+        "# Page\n<!-- table: experiments/results/text_arithmetic -->\nold\n<!-- end of table -->\n"
+    )
     options = {"--folder": tmp_path, "--picture": tmp_path / "p.svg", "--page": tmp_path / "page.md"}
     given = ["tables", *(str(word) for pair in options.items() for word in pair)]
     monkeypatch.setattr(sys, "argv", ["text_arithmetic.py", *given])
@@ -313,7 +315,7 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
     said = capsys.readouterr().out
     assert "| gcd | 95.00 ± 7.07 | 100.00 | 0.00 |" in said
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert page == f"# Page\n<!-- table: results/text_arithmetic -->\n{said}<!-- end of table -->\n"
+    assert page == f"# Page\n<!-- table: experiments/results/text_arithmetic -->\n{said}<!-- end of table -->\n"
     picture = (tmp_path / "p.svg").read_bytes()
     assert b"operations" in picture
     script.main()

@@ -64,7 +64,11 @@ def test_what_is_no_such_text(text, rows, n_classes):
 
 @pytest.fixture(scope="module")
 def result():
-    line = (Path(__file__).parents[2] / "results" / "demo" / "schubert-4.jsonl").read_bytes().splitlines()[0]
+    line = (
+        (Path(__file__).parents[2] / "experiments" / "results" / "demo" / "schubert-4.jsonl")
+        .read_bytes()
+        .splitlines()[0]
+    )
     return Result.parse(line, "line 1")
 
 

@@ -13,7 +13,7 @@ from adelic_lab.config.recipes import read_recipe_file
 from adelic_lab.search.dimensions import Search, apply
 from adelic_lab.search.tuning import StudyResult, TrialResult
 
-COMMITTED = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
+COMMITTED = sorted((Path(__file__).parents[2] / "experiments" / "recipes").rglob("*.toml"))
 VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "primes": 3, "precision": 6}
 
 

@@ -12,7 +12,6 @@ from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNa
 from adelic.nn import EMBEDDINGS, AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.nn.positional import LearnedPositionalEncoding
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
-from adelic_lab.config.renamed import first_form
 from adelic_lab.runs.objectives import make_objective
 from adelic_lab.train.fitting import build_model
 
@@ -157,14 +156,6 @@ def test_rivals_are_configured_as_before_they_had_options():
     for name in ("learned", "random", "one-hot", "fone", "xval", "abacus", "periodic"):
         found = EmbeddingConfig.of(name).as_dict()
         assert found == {"name": name}
-        assert first_form({"embedding": found, "recipe": {}})["embedding"] == {
-            "name": name,
-            "features": "none",
-            "projection": "none",
-            "primes": [],
-            "precision": 0,
-            "fractional_digits": 0,
-        }
         assert EmbeddingConfig.of(name).label == name
     assert EmbeddingConfig.of("learned", standardize=False) == EmbeddingConfig.of("learned")
     assert EmbeddingConfig.of("periodic", sigma=1).as_dict()["sigma"] == 1.0

@@ -171,7 +171,7 @@ def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     \b
     adelic data audit schubert --n 4
     adelic data audit mheight --n 8 --split orbits
-    adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
+    adelic data audit weaving --n 6 --edition leaky --output experiments/results/audit/weaving-6-leaky.json
     adelic data audit gcd --task-options limit=100000 --examples 5000
     adelic data audit mine.csv --target sold
     """

@@ -109,7 +109,7 @@ def test_files_that_cannot_be_read(refused, folder):
 def test_the_committed_queue(monkeypatch):
     """Each line can be run; those of an ablation change one thing of its first run each, no line two."""
     monkeypatch.chdir(ROOT)
-    lines = read_queue(Path("results/queue.txt"))
+    lines = read_queue(Path("experiments/queue.txt"))
     assert lines
     ablation = [run for line in lines if line.results.name == "ablation" for run in line.runs if run.seed == 3]
     rows = {run.data: [other for other in ablation if other.data == run.data] for run in ablation}

@@ -76,16 +76,6 @@ def test_a_label_that_is_listed_on_80_columns_can_be_shown(tiny_config, tmp_path
     assert {"balanced", "look-up", "validation", "best"} <= words_of(figures)
 
 
-def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
-    configs = [tiny_config(name, epochs=1) for name in ("adelic", "learned", "one-hot")]
-    for config in configs:
-        run(config, tmp_path / "runs" / config.label, device="cpu")
-    shown = in_a_terminal(80, "runs", "compare", *(config.label for config in configs), cwd=tmp_path)
-    assert max(map(len, shown.splitlines())) <= 80
-    assert [f"{i}: {config.label}" for i, config in enumerate(configs, start=1)] == shown.splitlines()[:3]
-    assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("task", ["schubert", "rsk"])
 def test_a_report_on_80_columns_tells_runs_apart(tiny_config, tmp_path, task):

@@ -71,7 +71,7 @@ def test_unknown_rows():
 
 
 def test_nothing_is_published_for_other_rows_of_the_same_task():
-    run = read_results(Path(__file__).parents[3] / "results" / "demo")[0]
+    run = read_results(Path(__file__).parents[3] / "experiments" / "results" / "demo")[0]
     chosen = {**run.configuration, "data": {**run.configuration["data"], "task_options": ["labelling=random"]}}
     assert published_row(run) == published_rows()["schubert-4"]
     assert published_row(replace(run, split="orbits")) is None

@@ -1,10 +1,9 @@
 import csv
 import io
-import json
 
 import pytest
 
-from adelic_lab import Result, published_rows, summarise
+from adelic_lab import published_rows, summarise
 from adelic_lab.cli.report import print_figures
 from adelic_lab.report.rows import as_published
 from adelic_lab.report.run_tables import COLUMNS, NOTE, run_tables
@@ -173,11 +172,8 @@ def test_no_runs():
 
 
 def test_the_place_wise_model_is_named_and_is_not_the_papers(result):
-    """Older results do not say where places meet, or say "flat", which newer ones leave out: the flat model."""
-    placewise, flat = result("weaving-6", features="characters", places="late"), result("weaving-6").as_dict()
-    assert "places" not in flat
-    older = [Result.parse(json.dumps(flat | said).encode(), "an older file") for said in ({}, {"places": "flat"})]
-    assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, *older)] == [
+    placewise, flat = result("weaving-6", features="characters", places="late"), result("weaving-6")
+    assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, flat)] == [
         ("AOE (characters, late)", "–"),
-        *[("AOE (digits)", "paper 100.00")] * 2,
+        ("AOE (digits)", "paper 100.00"),
     ]

@@ -77,7 +77,7 @@ def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
 
 
 def test_the_page_has_the_table_of_the_committed_results():
-    results = ROOT / "results" / "columns"
+    results = ROOT / "experiments" / "results" / "columns"
     table = show(gather(read_plan("full", "columns"), results)).text
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page

@@ -138,7 +138,7 @@ def test_what_is_no_plan(plan, change, words):
 )
 def test_committed_results_are_of_their_plan(benchmark, plans, results):
     """A plan that changed would leave runs behind that no table shows."""
-    folder = ROOT / "results" / results
+    folder = ROOT / "experiments" / "results" / results
     files = [name if name in ("full", "quick") else ROOT / "experiments" / f"{name}.toml" for name in plans]
     found = [one for file in files for series in gather(read_plan(file, benchmark), folder) for one in series.results]
     assert len(found) == len(read_results(folder)) > 0

@@ -22,7 +22,7 @@ from adelic_lab.report.number_theory.report import KINDS, to_summary
 from adelic_lab.runs.matrix import outstanding_work
 
 ROOT = Path(__file__).parents[3]
-RESULTS = ROOT / "results" / "number-theory"
+RESULTS = ROOT / "experiments" / "results" / "number-theory"
 SMALL = """
 seeds = 1
 recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
@@ -335,7 +335,9 @@ def test_fewer_examples_are_another_run(plan_file):
 
 def test_the_table_of_the_demo_is_that_of_the_results():
     """What `make demo` printed when its results were committed."""
-    table = show(gather(read_plan("quick", "number-theory"), ROOT / "results" / "number-theory-quick")).text
+    table = show(
+        gather(read_plan("quick", "number-theory"), ROOT / "experiments" / "results" / "number-theory-quick")
+    ).text
     text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
     assert "not run" not in table
@@ -357,7 +359,7 @@ def test_the_page_is_that_of_the_results(tmp_path, gathered):
         assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
     assert [path.name for path in made] == ["table.md", "gcd.svg", "learned.svg", "divisors.svg", "learning.svg"]
     shutil.copy(ROOT / "docs" / "number-theory.md", tmp_path / "report.md")
-    write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    write_report(show, whole, ROOT / "experiments" / "results" / "number-theory", tmp_path / "report")
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == text
 
 

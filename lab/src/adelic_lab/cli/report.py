@@ -106,11 +106,11 @@ def report(
 
     \b
     adelic report
-    adelic report --results-dir results/table --output report.html
-    adelic report --results-dir results/table --markdown --table overview
-    adelic report --results-dir results/table --markdown --table models --row schubert-4
+    adelic report --results-dir experiments/results/table --output report.html
+    adelic report --results-dir experiments/results/table --markdown --table overview
+    adelic report --results-dir experiments/results/table --markdown --table models --row schubert-4
     adelic report --runs-dir runs --csv runs.csv
-    adelic report --results-dir results/table --figures figures
+    adelic report --results-dir experiments/results/table --figures figures
     """
     import adelic_lab
     from adelic_lab.report.report import check_page, figures

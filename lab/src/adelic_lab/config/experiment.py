@@ -24,7 +24,6 @@ from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig
 from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.nn_names import needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
-from adelic_lab.config.renamed import first_form, with_todays_names
 
 Model = EmbeddingConfig | Classical | SolverConfig
 _RECIPES: dict[type[Model], type[TrainConfig | RandomSearch | Steps]] = {
@@ -311,8 +310,7 @@ class Experiment:
         if isinstance(self.model, Classical):
             return f"{self.search_label}-seed{self.seed}"
         recipe = "" if self.is_solver else f"-{Path(self.recipe.name).stem}"  # the name of a recipe's file is its path
-        table = self.as_dict() if self.is_solver else first_form(self.as_dict())
-        return file_name(f"{self.data.label}-{self.model.label}{recipe}", f"-seed{self.seed}-{_digest(table)}")
+        return file_name(f"{self.data.label}-{self.model.label}{recipe}", f"-seed{self.seed}-{_digest(self.as_dict())}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml; of a search also the values from which options are drawn."""
@@ -404,7 +402,7 @@ def check_same(experiment: Experiment, path: Path) -> None:
             )
         raise RunFolderError(
             f"{path.parent} holds a run of another configuration: {key} is {theirs!r} there and {ours!r} here; use "
-            "another --run-dir, or --restart to begin anew"
+            "another --run-dir, or --restart to begin anew (a run of adelic 0.1 goes on with that version)"
         )
 
 
@@ -430,7 +428,7 @@ def _differences(experiment: Experiment, path: Path) -> dict[str, tuple[Any, Any
         found = parse_toml(read_bytes(path) or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
-    theirs, ours = dict(flatten(with_todays_names(found))), dict(flatten(experiment.as_dict()))
+    theirs, ours = dict(flatten(found)), dict(flatten(experiment.as_dict()))
     pairs = {key: (theirs.get(key), ours.get(key)) for key in ours | theirs}
     return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 

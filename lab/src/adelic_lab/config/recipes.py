@@ -14,7 +14,6 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import check_fields, check_table, named, option, options, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.nn_names import names
-from adelic_lab.config.renamed import with_todays_names
 
 SEQUENCE = "sequence"
 """The body where none is named."""
@@ -345,6 +344,6 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
             f"there is no recipe {path}; `adelic tune` writes one; packaged recipes: {', '.join(recipe_names())}"
         )
     try:
-        return with_todays_names(parse_toml(content))
+        return parse_toml(content)
     except DamagedTextError as error:
         raise ConfigurationError(f"{path} is not a recipe: {error}") from None

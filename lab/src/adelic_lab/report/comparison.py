@@ -123,7 +123,7 @@ def recipe_family(summary: Summary) -> str:
     >>> from dataclasses import replace
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> aoe = read_results(Path("results/demo"))[0]
+    >>> aoe = read_results(Path("experiments/results/demo"))[0]
     >>> names = "recipes/schubert-4-adelic.toml", "recipes/tuned/schubert-4-adelic-digits.toml", "quick"
     >>> [recipe_family(Summary((replace(aoe, recipe=name),))) for name in names]
     ['recipes/{row}-{embedding}.toml', 'recipes/tuned/{row}-{embedding}.toml', 'quick']
@@ -216,7 +216,7 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> list(named([Summary((run,)) for run in read_results(Path("results/demo"))[1:]]))
+    >>> list(named([Summary((run,)) for run in read_results(Path("experiments/results/demo"))[1:]]))
     ['learned, task=schubert, n=4', 'AOE (digits)', 'learned, task=weaving, n=6']
     """
     settings = [summary.settings for summary in summaries]

@@ -61,7 +61,7 @@ def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
     """Return how each model is drawn in every figure: AOE's forms blue, its rivals in other colours, the rest as ink.
 
     >>> from adelic_lab.report.files import read_results
-    >>> ours, learned = read_results(Path("results/demo"))[:2]
+    >>> ours, learned = read_results(Path("experiments/results/demo"))[:2]
     >>> looks({"learned": Summary((learned,)), "ours": Summary((ours,))})
     {'learned': Look(colour='#D55E00', dash='-', marker='o'), 'ours': Look(colour='#0072B2', dash='-', marker='o')}
     """

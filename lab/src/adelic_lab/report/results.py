@@ -35,7 +35,7 @@ class Summary:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> summary, *others = summarise(read_results(Path("results/demo")))
+    >>> summary, *others = summarise(read_results(Path("experiments/results/demo")))
     >>> summary.row, summary.label, summary.seeds, summary.interval("accuracy")
     ('schubert-4', 'AOE (digits)', (0,), None)
     """
@@ -374,7 +374,7 @@ def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> all(right_rows(run).mean() == run.test["accuracy"] for run in read_results(Path("results/demo")))
+    >>> all(right_rows(run).mean() == run.test["accuracy"] for run in read_results(Path("experiments/results/demo")))
     True
     """
     kept = result.answers()

@@ -189,7 +189,7 @@ def data_key(result: Result) -> str:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> data_key(read_results(Path("results/demo"))[0])
+    >>> data_key(read_results(Path("experiments/results/demo"))[0])
     '["schubert-4", "published", "published", false, {}]'
     """
     about = [result.row, result.edition, result.split, result.contaminated]
@@ -216,7 +216,7 @@ def have_same_test_rows(first: Result, second: Result) -> bool:
     >>> from dataclasses import replace
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> a, b, c, d = read_results(Path("results/demo"))
+    >>> a, b, c, d = read_results(Path("experiments/results/demo"))
     >>> have_same_test_rows(a, b), have_same_test_rows(a, c), have_same_test_rows(a, replace(b, data_sha256="0"))
     (True, False, True)
     >>> have_same_test_rows(a, replace(b, data_sha256="0", labels=None, predictions=None))

@@ -125,7 +125,7 @@ def recipe_text(summary: Summary) -> str:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> recipe_text(Summary(tuple(read_results(Path("results/demo")))[:1]))
+    >>> recipe_text(Summary(tuple(read_results(Path("experiments/results/demo")))[:1]))
     'quick, 30 epochs'
     """
     settings = summary.recipe_settings

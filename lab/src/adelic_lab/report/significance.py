@@ -66,7 +66,7 @@ def paired_difference(first: Summary, second: Summary, metric: str = "accuracy")
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> runs = read_results(Path("results/demo"))[:2]
+    >>> runs = read_results(Path("experiments/results/demo"))[:2]
     >>> aoe, learned = ([replace(run, seed=s, test={"accuracy": a + s / 100}) for s in range(3)] for run, a in
     ...     zip(runs, (0.93, 0.90)))
     >>> found = paired_difference(Summary(tuple(aoe)), Summary(tuple(learned)))

@@ -26,9 +26,10 @@ from adelic.storage.records import (
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.models import RandomSearch, Steps
 from adelic_lab.config.recipes import TrainConfig, changed_words, recipe_names, stored
-from adelic_lab.config.renamed import FIRST_NOTHING, SOLVERS, with_todays_names
 from adelic_lab.results.predictions import Integers, unpack
 
+OF_OLDER_VERSIONS = frozenset({"keep", "readout"})
+"""Options of recipes that adelic 0.1 named so: its files are not read."""
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
 Table = Mapping[str, Any]
 Figures = Mapping[str, float]
@@ -244,12 +245,7 @@ class Result:
             found = parse_sealed(content) if is_sealed or SEAL.encode() in content else parse_object(content)
             check(found, _fields())
             check(found, _by_prediction(found["test"]))
-            found["configuration"] = with_todays_names(found["configuration"])
-            for name, nothing in FIRST_NOTHING.items():
-                found[name] = None if found.get(name) == nothing else found.get(name)
             check_configuration(found["configuration"], "configuration")
-            if "steps" in found["configuration"]["recipe"]:
-                found["embedding"] = SOLVERS.get(found["embedding"], found["embedding"])
             if len({len(curve) for curve in found["history"].values()}) > 1:
                 raise DamagedTextError("history has curves of different lengths")
             if "search" in found:
@@ -306,13 +302,19 @@ class Result:
         """Return the command line that repeats the run with today's program.
 
         `command` is right at `commit`. Where a packaged recipe has changed since, this one also says what the recipe
-        said then.
+        said then; where a recipe is a file, it says where that is now.
         """
         settings = self.configuration.get("recipe", {})
-        if not self.command.startswith("adelic train ") or self.recipe not in recipe_names():
+        if not self.command.startswith("adelic train "):
             return self.command
         command, mark, comment = self.command.partition("  # ")
-        words, today = shlex.split(command), stored(self.recipe, self.row)[0]
+        words = shlex.split(command)
+        if self.recipe.endswith(".toml") and "--recipe" in words:  # a file, which may have moved since
+            words[words.index("--recipe") + 1] = self.recipe
+            return shlex.join(words) + mark + comment
+        if self.recipe not in recipe_names():
+            return self.command
+        today = stored(self.recipe, self.row)[0]
         for told in changed_words(settings, today).values():
             if told[0] not in words:
                 words += told
@@ -420,7 +422,7 @@ def parse_configuration(content: bytes) -> dict[str, Any]:
     Traceback (most recent call last):
     adelic.storage.records.DamagedTextError: it has no data
     """
-    found = with_todays_names(parse_toml(content))
+    found = parse_toml(content)
     check_configuration(found)
     return found
 
@@ -437,7 +439,10 @@ def check_configuration(configuration: dict[str, Any], name: str = "") -> None:
     """Raise `DamagedTextError` unless a configuration has the form of one that was run; `name` is its in messages."""
     named = {"name": TEXT}
     check(configuration, {"*": OPTION, "seed": COUNT, "data": _OF_DATA, "embedding": named, "recipe": named}, name)
-    recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials; of a solver, steps
+    recipe = configuration["recipe"]
+    if older := sorted(OF_OLDER_VERSIONS & recipe.keys()):
+        raise DamagedTextError(f"it has recipe.{older[0]}, a word of adelic 0.1: read it, or go on, with that version")
+    # Of a model outside the Transformer, a search with trials; of a solver, steps
     of_others = [{name: COUNT} for name in ("trials", "steps") if name in recipe]
     of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
     check(recipe, (of_others or [of_network])[0], f"{name}.recipe".removeprefix("."))

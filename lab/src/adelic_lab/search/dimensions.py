@@ -19,7 +19,6 @@ from adelic_lab.config.embedding import EmbeddingConfig, check_owner
 from adelic_lab.config.experiment import Experiment, Model
 from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.config.renamed import first_form, first_names
 
 Report = Callable[[int, float, dict[str, Any]], None]
 """Takes an epoch, the best value so far, and the figures of a trial; raises where the trial is to be pruned."""
@@ -279,9 +278,8 @@ class Search:
     def name(self) -> str:
         """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
         everything = [
-            # In the words of the first version, so that studies of that time keep their names.
-            first_form(self.config.as_dict()),
-            first_names({name: str(dimension) for name, dimension in self.space.items()}),
+            self.config.as_dict(),
+            {name: str(dimension) for name, dimension in self.space.items()},
             self.pruning_word,
         ]
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]

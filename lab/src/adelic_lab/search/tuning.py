@@ -26,7 +26,6 @@ from adelic.storage.provenance import source_commit, versions
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
 from adelic_lab.config.recipes import read_recipe_file
-from adelic_lab.config.renamed import first_names, todays_names
 from adelic_lab.models.solvers.fitting import fit_solver, solver_for
 from adelic_lab.runs.development import TrainValidation
 from adelic_lab.runs.fitted import choose_device, device_name
@@ -196,9 +195,8 @@ def tune(
 
     found = run_study(
         search.name,
-        # A study keeps the first names of its dimensions, so that one of an older version goes on.
-        lambda values, *how: train(apply(config, todays_names(values)), *how),
-        first_names(search.space),
+        lambda values, *how: train(apply(config, values), *how),
+        search.space,
         storage=storage,
         trials=trials,
         epochs=epochs,
@@ -323,5 +321,5 @@ def _result(trial: "FrozenTrial") -> TrialResult:
         samples=figures.get("samples", 0),
         seconds=figures.get("seconds", 0.0),
         reason=figures.get("reason"),
-        values=todays_names(trial.params),
+        values=dict(trial.params),
     )

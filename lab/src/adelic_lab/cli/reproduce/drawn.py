@@ -188,7 +188,9 @@ def plan_of(
     chosen = drawn.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
     words = [] if source == "full" else [Path(source).stem]
     words += [] if max_examples is None else [f"{max_examples}-examples"]
-    return Plan(whole, drawn.experiments(chosen), Path("results", "-".join([name, *words])), is_full=not words)
+    in_a_clone = not words and Path("experiments", "results", name).is_dir()
+    folder = Path("experiments", "results") if in_a_clone else Path("results")
+    return Plan(whole, drawn.experiments(chosen), folder / "-".join([name, *words]), is_full=not words)
 
 
 def _run(name: str, chosen: list[Experiment], runs: Path, results: Path, workers: int, budget: float | None) -> int:
@@ -228,9 +230,9 @@ def _write_report(name: str, plan: Plan, results: Path, report: Path) -> None:
 _HELP = """\
     Finished runs are read, never run again, and a network goes on from its last checkpoint, so the command can be given
     again after Ctrl-C, a kill or a spent --budget. The report is always about the whole plan: what has not been run is
-    said to be "not run". The whole plan has its results in results/{name}, and in a clone its tables go into
-    docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples, folders are results/{name}-NAME and
-    the folder report in it, unless they are given.
+    said to be "not run". The whole plan has its results in results/{name}, in a clone in experiments/, and its tables
+    go into docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples, folders are
+    results/{name}-NAME and the folder report in it, unless they are given.
 
     TASKS are names of tasks; all of the plan by default. `adelic data list` says what each asks for.
 

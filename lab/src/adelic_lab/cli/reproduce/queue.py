@@ -55,8 +55,8 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
     one thread, at the lowest priority, so that there is a core for your work.
 
     \b
-    adelic reproduce --queue results/queue.txt --budget 150m
-    adelic reproduce --queue results/queue.txt --dry-run
+    adelic reproduce --queue experiments/queue.txt --budget 150m
+    adelic reproduce --queue experiments/queue.txt --dry-run
     """
     keep_freed_memory()
     import adelic_lab

@@ -15,7 +15,7 @@ def constant(result: Result, split: str) -> float | None:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> gcd = read_results(Path("results/number-theory-quick"))[-1]
+    >>> gcd = read_results(Path("experiments/results/number-theory-quick"))[-1]
     >>> constant(gcd, "stratified")
     0.016
     """
@@ -45,7 +45,7 @@ def learned(result: Result, split: str) -> int:
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
-    >>> gcd = read_results(Path("results/number-theory-quick"))[-1]
+    >>> gcd = read_results(Path("experiments/results/number-theory-quick"))[-1]
     >>> 0 <= learned(gcd, "stratified") <= 100
     True
     """
