@@ -1,5 +1,6 @@
 """The readable reference against the definition: p^F · q modulo p^known, in exact rational arithmetic."""
 
+import operator
 from fractions import Fraction
 
 import pytest
@@ -79,26 +80,15 @@ def test_sum_and_negative(case):
     assert holds(hensel.negate(x, p), -a, p, f)
 
 
-@given(truncated_numbers())
-def test_product(case):
+@given(truncated_numbers(), st.sampled_from([(hensel.multiply, operator.mul), (hensel.divide, operator.truediv)]))
+def test_product_and_quotient(case, operations):
     p, precision, f, ((a, x), (b, y)) = case
-    product = attempt(hensel.multiply, x, y, p, precision, f)
-    if isinstance(product, BelowWindowError):
-        assert product.needed == -valuation_of(a * b, p) > f
-    elif isinstance(product, Residue):
-        assert 1 <= product.known <= precision
-        assert holds(product, a * b, p, f)
-
-
-@given(truncated_numbers())
-def test_quotient(case):
-    p, precision, f, ((a, x), (b, y)) = case
-    quotient = attempt(hensel.divide, x, y, p, precision, f)
-    if isinstance(quotient, BelowWindowError):
-        assert quotient.needed == -valuation_of(a / b, p) > f
-    elif isinstance(quotient, Residue):
-        assert 1 <= quotient.known <= precision
-        assert holds(quotient, a / b, p, f)
+    found = attempt(operations[0], x, y, p, precision, f)
+    if isinstance(found, BelowWindowError):
+        assert found.needed == -valuation_of(operations[1](a, b), p) > f
+    elif isinstance(found, Residue):
+        assert 1 <= found.known <= precision
+        assert holds(found, operations[1](a, b), p, f)
 
 
 @given(truncated_numbers(count=1), st.data())

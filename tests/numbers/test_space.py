@@ -193,12 +193,6 @@ def test_parts_of_primes_that_there_are_not(indices):
         AdeleSpace(primes=(2, 3)).part(indices)
 
 
-def test_tensor_of_large_batches():
-    space = AdeleSpace()
-    values = np.arange(-60, 60).reshape(2, 3, 20)
-    np.testing.assert_array_equal(space.tensor(values), space.encode(values).tensor())
-
-
 def test_tensor_beyond_float32():
     space = AdeleSpace()
     assert space.tensor(3 * 10**38)[0, -1] == np.float32(3e38)
@@ -400,9 +394,3 @@ def test_from_digits_errors(digits, real, message):
 def test_bad_radii(radius):
     with pytest.raises(EncodingError, match="radi"):
         SMALL.from_digits(SEVEN, 7.0, radius=radius)
-
-
-@pytest.mark.parametrize("real", [np.nan, np.inf, -np.inf, 7.5, -7.0, 0.0, 7.0 + 1e-14])
-def test_a_contradicting_real_value_does_not_decode(real):
-    with pytest.raises(DecodingError):
-        SMALL.from_digits(SEVEN, real).decode()

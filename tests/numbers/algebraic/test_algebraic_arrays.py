@@ -93,20 +93,6 @@ def test_products_are_coordinate_wise(case):
     assert_same(a * a * a, a**3)
 
 
-@given(elements(3))
-def test_ring_laws(case):
-    space, x, y, z = case
-    a, b, c = space.encode([x, y, z])
-    assert a + b == b + a
-    assert a * b == b * a
-    assert (a + b) + c == a + (b + c)
-    assert (a * b) * c == a * (b * c)
-    assert a * (b + c) == a * b + a * c
-    assert a - a == 0
-    assert a + 0 == a * 1 == a
-    assert a**0 == 1
-
-
 @given(elements(2, size=100))
 def test_quotients(case):
     space, x, y = case
@@ -131,17 +117,6 @@ def test_the_infinite_place_is_the_chosen_embedding(case):
     assert complex(a.complex) == pytest.approx(image(x), abs=1e-14 * size)
     assert float(a.real) == a.complex.real
     assert complex((a * b).complex) == pytest.approx(image(x) * image(y), abs=1e-13 * size**2)
-
-
-@pytest.mark.parametrize("space", SPACES, ids=str)
-def test_batches(space):
-    """The same laws by the compiled kernels."""
-    generator = np.random.default_rng(4)
-    x, y = ([tuple(row) for row in generator.integers(-99, 100, (200, space.degree)).tolist()] for _ in range(2))
-    a, b = space.encode(x), space.encode(y)
-    assert_same(a + b, space.encode([plus(s, t) for s, t in zip(x, y, strict=True)]))
-    assert_same(a * b, space.encode([times(space, s, t) for s, t in zip(x, y, strict=True)]))
-    assert (a * b)[:20].decode().tolist() == [times(space, s, t) for s, t in zip(x[:20], y[:20], strict=True)]
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
@@ -477,7 +452,7 @@ def test_different_spaces_do_not_mix():
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        ("y", EncodingError, "'y' is not a number"),
+        ("y", EncodingError, r"'y' is not a number; .* or '1 \+ 3\*x', where x is the root"),
         ("1 + + x", EncodingError, "'1 \\+ \\+ x' is not a polynomial in x"),
         ("2*", EncodingError, "is not a number"),
         ("x^x", EncodingError, "is not a polynomial"),
@@ -505,11 +480,6 @@ def test_values_that_are_no_numbers(value, error, text):
         SQRT2.encode([[1], [value]])
 
 
-def test_ragged_nesting():
-    with pytest.raises(EncodingError, match=r"ragged nesting: the entry at position \[1, 1\] has shape \(\)"):
-        SQRT2.encode([[[1]], [[1], 2]])
-
-
 def test_long_numbers_in_text():
     n = 10**5000 + 1
     digits = "1" + "0" * 4999 + "1"
@@ -523,10 +493,3 @@ def test_what_the_space_does_not_hold_is_unequal_element_by_element():
     assert (a == ["x", "y"]).tolist() == [True, False]
     assert (a == [(1, 2, 3), Fraction(2)]).tolist() == [False, True]
     assert (a == Fraction(1, 7)).tolist() == [False, False]  # below the window at 7
-
-
-def test_text_that_is_no_number_of_the_field():
-    with pytest.raises(
-        EncodingError, match=r"at position \[1\]: 'y' is not a number; .* or '1 \+ 3\*x', where x is the root"
-    ):
-        SQRT2.encode([1, "y"])

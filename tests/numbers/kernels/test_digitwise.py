@@ -149,32 +149,6 @@ def test_encode_by_the_definition(window, pairs):
                 assert places.digits[i, j].tolist()[::-1] == expected + [0] * (window.precision - count)
 
 
-def test_int64_extremes():
-    extremes = [INT64.min, INT64.min + 1, -1, 0, 1, INT64.max - 1, INT64.max]
-    for window in WINDOWS:
-        numbers = rationals.read(np.array(extremes * 6))
-        reference, compiled = both_ways(lambda numbers=numbers, window=window: encode_places(numbers, window))
-        assert_equal_outcomes(reference, compiled)
-        for i, n in enumerate(extremes):
-            for j, p in enumerate(window.primes):
-                residue = hensel.from_digits(reference.digits[i, j].tolist()[::-1], p)
-                assert residue == n * p**window.fractional_digits % p ** window.precisions[j]
-
-
-@pytest.mark.parametrize("size", [1, threshold.FEW, threshold.FEW + 1, 3 * threshold.FEW])
-def test_the_switch_to_kernels_is_invisible(size):
-    space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
-    values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]
-    batch = space.encode(values)
-    for i in {0, size // 2, size - 1}:
-        alone = space.encode(values[i])
-        np.testing.assert_array_equal(batch[i].digits, alone.digits)
-        for operation in (lambda a: a + 5, lambda a: a * 6, lambda a: -a, lambda a: a / 5, lambda a: 7 - a):
-            np.testing.assert_array_equal(operation(batch)[i].digits, operation(alone).digits)
-            np.testing.assert_array_equal(operation(batch)[i].known, operation(alone).known)
-            assert operation(batch)[i].real == operation(alone).real
-
-
 def test_one_number_beyond_int64_changes_no_digit():
     space = AdeleSpace()
     small = [Fraction(i, 19) for i in range(-50, 50)]

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import EncodingError, PrecisionError
-from adelic.numbers import finite, hensel
-from adelic.numbers.hensel import Residue
+from adelic.errors import PrecisionError
+from adelic.numbers import finite
 from adelic.numbers.kernels import limbs
 from adelic.numbers.primes import valuation
 
@@ -183,46 +182,3 @@ def test_eight_callers_at_once():
         np.testing.assert_array_equal(square, (want * want).digits)
         np.testing.assert_array_equal(layout, want.tensor())
         assert list(decoded) == [Fraction(int(v)) for v in values[::40]]
-
-
-def test_out_is_written_and_checked():
-    space, values = AdeleSpace(), np.arange(100)
-    out = np.full((100, 8, 16), np.nan, dtype=np.float32)
-    assert space.tensor(values, out=out) is out
-    np.testing.assert_array_equal(out, space.tensor(values))
-    for bad in (out[:99], out.astype(np.float64), out[:, ::-1]):
-        with pytest.raises(EncodingError, match=r"contiguous float32 array of shape \(100, 8, 16\)"):
-            space.tensor(values, out=bad)
-
-
-def test_the_callers_array_is_left_alone():
-    values = np.arange(1000)
-    encoded = AdeleSpace().encode(values)
-    AdeleSpace().tensor(values)
-    values[:] = 0
-    assert encoded[999] == 999
-
-
-@settings(max_examples=60)
-@given(st.data())
-def test_arithmetic_at_every_precision(data):
-    """Sums, differences, negatives and products of digits are those of the scalar reference."""
-    primes = tuple(data.draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=8, unique=True)))
-    counts, size = data.draw(digit_counts(len(primes))), data.draw(st.integers(33, 70))
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    space = AdeleSpace(primes, dict(zip(primes, counts, strict=True)))
-    digits = rng.integers(0, np.array(primes)[:, None], (2, size, len(primes), max(counts))) * space.window.exists
-    digits[rng.random(digits.shape) < 0.2] = 0
-    a, b = (space.from_digits(part, np.zeros(size)) for part in digits)
-    for result, reference in (
-        (a + b, lambda x, y, p, n: hensel.add(x, y, p)),
-        (a - b, lambda x, y, p, n: hensel.add(x, hensel.negate(y, p), p)),
-        (-b, lambda x, y, p, n: hensel.negate(y, p)),
-        (a * b, hensel.multiply),
-    ):
-        for i in range(size):
-            for j, (p, n) in enumerate(zip(primes, counts, strict=True)):
-                x, y = (Residue(hensel.from_digits(part[i, j].tolist()[::-1], p), n) for part in digits)
-                value, known = reference(x, y, p, n)
-                assert result.digits[i, j].tolist() == hensel.to_digits(value, p, max(counts))[::-1]
-                assert result.known[i, j] == known
