@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import adelic_lab
+from adelic.data.sources import TaskData
 from adelic.errors import StorageError
 from adelic_lab.runs.listing import search_summary
 from adelic_lab.search.dimensions import Search
@@ -16,7 +17,7 @@ from targets.case import Case, check_error
 
 SEARCH = Search(
     config=adelic_lab.Experiment(
-        data=adelic_lab.experiment.TaskData("schubert", 3),
+        data=TaskData("schubert", 3),
         model=adelic_lab.EmbeddingConfig.of("learned"),
         recipe=adelic_lab.load_recipe(
             "quick", "schubert-3", epochs=2, n_layers=1, d_model=16, n_heads=2, d_feedforward=16

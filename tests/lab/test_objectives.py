@@ -56,6 +56,14 @@ def test_the_unit_is_the_root_mean_square_of_the_training_rows(train, unit):
     assert make_objective(targets_of(train=train, test=[100])).unit == unit
 
 
+@pytest.mark.parametrize(("said", "expected"), [([1, 1, 1], True), ([0, 1, 1], False)])
+def test_a_model_that_predicts_one_class_is_flagged(said, expected):
+    predictions = np.stack([said, np.ones(3)], axis=1)
+    found = OneClass(2).result(np.array([0, 1, 1]), np.array([0, 1, 0]), predictions)
+    assert found["predicts_one_class"] is expected
+    assert found["majority"] == pytest.approx(1 / 3)
+
+
 def random_rows(n_classes, rows=40):
     rng = np.random.default_rng(0)
     return np.stack([rng.integers(0, count, rows) for count in n_classes], axis=1)

@@ -115,17 +115,6 @@ def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interru
     assert [t.state.name for t in trials].count("FAIL") == 1
 
 
-def test_pruned_trials_of_few_combinations_are_not_repeated(study):
-    def refusing(values, report, between):
-        if values["norm"] == "b":
-            raise ConfigurationError("b is not for this data")
-        return 1.0
-
-    trials = study(refusing, trials=4, dimensions=FEW)
-    assert tried(trials) == ALL
-    assert [t.state.name for t in trials].count("PRUNED") == 2
-
-
 def test_more_trials_than_combinations(study):
     """All of them are tried, and then some again: the trials that were asked for are made."""
     trials = study(trials=6, dimensions=FEW)
@@ -362,20 +351,6 @@ def test_optunas_settings_are_left_alone(study, capsys):
         study(lambda values, report, between: 1 / 0, trials=2)
     assert optuna.logging.get_verbosity() == before
     assert capsys.readouterr() == ("", "")
-
-
-def test_progress(study):
-    seen = []
-    study(trials=2, progress=lambda finished, epoch: seen.append((len(finished), epoch)))
-    assert seen == [(0, 0), (1, 0), (2, 0)]
-    seen.clear()
-
-    def reporting(values, report, between):
-        report(1, 0.5, {})
-        return 0.5
-
-    study(reporting, trials=3, progress=lambda finished, epoch: seen.append((len(finished), epoch)))
-    assert seen == [(2, 0), (2, 1), (3, 0)]
 
 
 @pytest.mark.long

@@ -98,13 +98,6 @@ def test_a_pipe_in_a_run_is_not_waited_for(runs, name):
     assert damaged.problem == found.problem
 
 
-def test_a_damaged_result_is_named(runs):
-    (runs / "a" / "result.json").write_text("{}")
-    assert "result.json" in summary(runs / "a").problem
-    (runs / "a" / "result.json").unlink()
-    assert "result.json is missing" in summary(runs / "a").problem
-
-
 @pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
 @pytest.mark.parametrize("mode", [0, 0o444, 0o111])
 def test_a_folder_that_may_not_be_read_hides_no_other(runs, as_another_user, mode):

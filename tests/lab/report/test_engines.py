@@ -15,7 +15,6 @@ from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError,
 from adelic.storage.files import sole_user
 from adelic_lab import Budget, RayEngine, progress_of, run, run_matrix
 from adelic_lab.runs import engines
-from adelic_lab.runs.matrix import outstanding_work
 
 EPOCHS = 60
 
@@ -67,15 +66,6 @@ def test_the_least_work_left_comes_first(tiny_config, tmp_path):
     assert shown == [begun, short, long]
     assert [result.seed for result in found] == [0, 1, 2]
     assert {progress_of(config, tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
-
-
-def test_work_grows_with_rows_epochs_and_length(tiny_config, tmp_path):
-    def work(**changes):
-        return outstanding_work(tiny_config(**changes), tmp_path)
-
-    assert work(epochs=6) == 2 * work(epochs=3)
-    assert work(task="schubert", n=4) > work(task="schubert", n=3)
-    assert work(d_model=32) > work(d_model=16)
 
 
 def test_a_spent_budget_starts_nothing(tiny_config, tmp_path):

@@ -1,1 +1,1 @@
-"""Results: typed records, their metrics and their predictions."""
+"""Results: `result` is a typed record, checked when it is read; with its `metrics` and its packed `predictions`."""

@@ -1,5 +1,5 @@
 """Searches of recipes and options: what may vary, the trials, and the studies that keep them.
 
-`tuning` runs the trials of a search, `studies` keeps them with Optuna, `study_plots` draws them. May import the rest of
-`training`. What may vary is said by the fields of `TrainConfig` and `EmbeddingConfig`, not here.
+`tuning` runs the trials of a search, `studies` keeps them with Optuna, `study_plots` draws them. What may vary is said
+by the fields of `TrainConfig` and `EmbeddingConfig`; `dimensions` lists it.
 """

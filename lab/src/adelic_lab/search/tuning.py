@@ -310,7 +310,7 @@ def check_output(path: Path, search: Search) -> None:
 
 def _result(trial: "FrozenTrial") -> TrialResult:
     """Return a finished trial."""
-    figures = trial.user_attrs["figures"]
+    figures = trial.user_attrs.get("figures", {})
     return TrialResult(
         number=trial.number,
         state=trial.state.name.lower(),
