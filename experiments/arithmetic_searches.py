@@ -26,7 +26,7 @@ from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_toml
 from adelic_lab.config.models import SolverConfig
 from adelic_lab.models.solvers import build_solver
-from adelic_lab.report.arithmetic.report import percent
+from adelic_lab.report.arithmetic import percent
 from adelic_lab.report.table import NOT_RUN, Table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -149,7 +149,7 @@ def table() -> str:
             texts = {one: "–" if share is None else percent(share) for one, share in shares.items()}
             cells = [f"**{texts[one]}**" if one == chosen else texts[one] for one in map(float, RATES)]
         rows.append((*key, *cells))
-    return Table(("problem", "solver", *RATES), tuple(rows), names=2).to_markdown().strip()
+    return Table.of(("problem", "solver", *RATES), tuple(rows), names=2).to_markdown().strip()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from adelic.nn import LocalGlobalClassifier
 from adelic.number_theory.symbols import REAL, hilbert_symbol, split
 from adelic.storage.files import atomic_write
 from adelic_lab import Experiment, run, trained_network
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 from adelic_lab.report.files import fill
 from adelic_lab.report.plots import COLOURS, GREY, render, style
 from adelic_lab.report.table import Table
@@ -127,7 +127,7 @@ def table(found: dict[str, Any]) -> Table:
         counts = (truth.size, (no == truth).sum(), (truth & ~no).sum(), (no & ~truth).sum())
         rows.append((str(about["place"] or "real"), *(f"{int(count):,}" for count in counts)))
     columns = ("place", "pairs of classes", "right", "no objection to a symbol −1", "objection to a symbol 1")
-    return Table(columns, tuple(rows))
+    return Table.of(columns, tuple(rows))
 
 
 def drawn(found: dict[str, Any]) -> bytes:

@@ -22,7 +22,7 @@ import common
 from adelic.data.drawn import REFERENCE
 from adelic.data.sources import DrawnData
 from adelic.number_theory.composition.notation import OPERATORS
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 SOLVERS = ("experiments.solvers.controlled:Controlled", "base-digits")
 """Whose questions in the plan are counted: the first is asked in both notations, the second from most examples."""

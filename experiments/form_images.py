@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.data.sources import DrawnData
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 SERIES = {"conic": "80 passes", "ternary-form": "16 passes"}
 """Tasks, and what the label of their local–global series ends in."""

@@ -21,7 +21,7 @@ from adelic.cli import commands
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.storage.files import atomic_write
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "number-theory.md"

@@ -29,7 +29,7 @@ from solvers.parity import Parity, local_classes, local_parts
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import RowIndex
 from adelic.data.sources import DrawnData
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 Splits = dict[str, tuple[Operands, Answers]]
 

@@ -32,12 +32,12 @@ import adelic_lab
 from adelic.storage.records import parse_object
 from adelic_lab import Result
 from adelic_lab.cli.report import in_markdown, report
+from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic, columns
-from adelic_lab.report.drawn import gather, read_plan
-from adelic_lab.report.report import figures
-from adelic_lab.report.results import confidence_interval
-from adelic_lab.report.run_tables import single_runs
+from adelic_lab.report.page import figures
+from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.report.table import Table
+from adelic_lab.report.tables import single_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "experiments" / "results"
@@ -127,7 +127,7 @@ def bring(path: Path, text: str, *, write: bool) -> bool:
 
 def redraw(results: list[Result]) -> list[str]:
     """Draw the figures of docs/results anew; return the names of those that were others."""
-    drawn = figures(adelic_lab.summarise(results))
+    drawn = figures(results)
     changed = []
     for path in sorted(PAGES.glob("*.svg")):
         if path.name not in drawn:
@@ -192,7 +192,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     |---|---:|
     | a | 1 |
     """
-    return Table(tuple(head), tuple(map(tuple, rows))).to_markdown().rstrip()
+    return Table.of(tuple(head), tuple(map(tuple, rows))).to_markdown().rstrip()
 
 
 def ratios(results: dict[str, Any]) -> str:

@@ -337,9 +337,11 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
             rows = [(name, *(cell(runs, regime, name) for runs in models.values())) for name in names]
             if rows:
                 notes = ("Right answers in percent, mean over seeds ± standard deviation.", missed(models, regime))
-                made.append(Table(("module", *models), tuple(rows), tuple(filter(None, notes)), f"{title}: {regime}"))
+                made.append(
+                    Table.of(("module", *models), tuple(rows), tuple(filter(None, notes)), f"{title}: {regime}")
+                )
         rows = [about(name, runs) for name, runs in models.items()]
-        made.append(Table(_ABOUT, tuple(rows), title=f"{title}: models", names=2))
+        made.append(Table.of(_ABOUT, tuple(rows), title=f"{title}: models", names=2))
     return made
 
 

@@ -259,7 +259,10 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
         "The published models learn from equations (arXiv 2103.07191), those below from answers alone.",
     )
     head = ("model", "dataset", "CPU seconds a fold", "steps", "parameters", "seeds × folds", "what is told")
-    return [Table(("model", *DATASETS), tuple(rows), notes, "Word problems"), Table(head, tuple(about), (), "Models")]
+    return [
+        Table.of(("model", *DATASETS), tuple(rows), notes, "Word problems"),
+        Table.of(head, tuple(about), (), "Models"),
+    ]
 
 
 def pooled(runs: Sequence[Mapping[str, Any]], part: str) -> float | None:

@@ -319,7 +319,7 @@ def products(chosen: argparse.Namespace) -> Results:
 
 def interval(values: list[float]) -> tuple[float, float]:
     """Return the 95 % confidence interval of the mean, by Student's t; the values are three or more."""
-    from adelic_lab.report.results import confidence_interval
+    from adelic_lab.report.statistics import confidence_interval
 
     half = confidence_interval(values)
     assert half is not None

@@ -22,8 +22,8 @@ from adelic import acd
 from adelic.cli import commands
 from adelic.data.registry import drawn_tasks
 from adelic_lab import published_rows
+from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic
-from adelic_lab.report.drawn import gather, read_plan
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -98,7 +98,7 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
         measured |= {f"{100 * run['by_residues']['exact']:.1f}" for run in rules["runs"]}
     figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")
     published = {
-        f"{getattr(row, figure).accuracy:.1f}"
+        f"{row.figures[figure].accuracy:.1f}"
         for row in published_rows().values()
         if row.task == task
         for figure in figures

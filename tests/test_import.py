@@ -270,7 +270,7 @@ except SystemExit as end:
 def test_neither_training_nor_the_benchmark_loads_statistics_or_the_compiler():
     """Each takes as long to import as torch, in each process that trains a part of a matrix."""
     loaded = loaded_by("from adelic_lab import EmbeddedEngine, run_matrix\nfrom adelic_lab import run")
-    assert {"adelic_lab.results.metrics", "adelic_lab.report.results"} <= loaded
+    assert {"adelic_lab.results.metrics", "adelic_lab.report.files"} <= loaded
     unused = {"torch._dynamo", "sklearn", "statsmodels", "scipy.stats", "pandas", "matplotlib", "jinja2"}
     assert not unused & loaded
 

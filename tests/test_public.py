@@ -15,7 +15,7 @@ MODULES = (
     "adelic_lab",
     "adelic_lab",
     "adelic_lab.report.arithmetic",
-    "adelic_lab.report.drawn",
+    "adelic_lab.plans",
     "adelic.number_theory",
     "adelic_lab.models.solvers",
     "adelic.integrations.sklearn",

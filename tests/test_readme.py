@@ -4,12 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from adelic_lab import published_rows, summarise
-from adelic_lab.report.comparison import comparisons, on_most_rows
-from adelic_lab.report.row_tables import chosen_by_validation
-from adelic_lab.report.significance import corrected, declared_contrast
+from adelic_lab import published_rows
+from adelic_lab.report.frame import comparisons, model_frame, on_most_rows, run_frame
+from adelic_lab.report.statistics import ALPHA, corrected, declared_contrast
+from adelic_lab.report.tables import chosen_by_validation
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -112,36 +113,32 @@ def test_what_names_that_happen_to_be_numbers_gain_is_a_figure_of_the_results() 
 
 
 def test_on_how_many_rows_aoe_is_ahead(table_results) -> None:
-    summaries = summarise(table_results)
-    chosen = [c for c in chosen_by_validation(on_most_rows(comparisons(summaries))).values() if c is not None]
-    differences = [contrast.difference for contrast in map(declared_contrast, chosen) if contrast is not None]
-    clear = [difference.mean for difference in differences if difference.is_beyond_the_interval]
-    ahead, behind = sum(mean > 0 for mean in clear), sum(mean < 0 for mean in clear)
-    several = WORDS[sum(len(difference.seeds) > 1 for difference in differences)]
+    found = on_most_rows(comparisons(run_frame(table_results)))
+    chosen = [one for one in chosen_by_validation(found).values() if one is not None]
+    differences = [contrast for contrast in map(declared_contrast, chosen) if contrast is not None]
+    tested = [each for each in differences if not np.isnan(each["p"])]
+    ahead, behind = sum(each["low"] > 0 for each in tested), sum(each["high"] < 0 for each in tested)
+    several = WORDS[sum(each["seeds"] > 1 for each in differences)]
     assert f"We ran {len(differences)} rows, {several} of them with several seeds." in RESULTS
     better = f"AOE is surely better than plain learned vectors on {WORDS[ahead]} of these"
     assert f"Each taken by itself, {better}, and surely worse on {WORDS[behind]}." in RESULTS
 
 
 def test_how_many_contrasts_are_left_once_p_is_corrected(table_results) -> None:
-    found = map(declared_contrast, on_most_rows(comparisons(summarise(table_results))))
-    contrasts = corrected({i: contrast.difference for i, contrast in enumerate(found) if contrast is not None})
-    left = sum(difference.is_significant for difference in contrasts.values())
+    found = map(declared_contrast, on_most_rows(comparisons(run_frame(table_results))))
+    contrasts = corrected(dict(enumerate(found)))
+    left = (contrasts.adjusted < ALPHA).sum()
     assert f"With p corrected for all contrasts {WORDS[left]} {'are' if left > 1 else 'is'} left." in RESULTS
-    tested = sum(difference.p is not None for difference in contrasts.values())
+    tested = contrasts.p.count()
     assert f"With p corrected for all {tested} contrasts" in RESULTS
 
 
 def test_how_many_rows_of_the_paper_were_run(table_results) -> None:
     """By AOE or learned vectors, on the published split of the published edition."""
-    networks = [
-        summary
-        for summary in summarise(table_results)
-        if summary.embedding in ("adelic", "learned")
-        and summary.split == "published"
-        and summary.edition == "published"
-    ]
-    seeds = {row: max((len(s.results) for s in networks if s.row == row), default=0) for row in published_rows()}
+    models = model_frame(run_frame(table_results))
+    plain = models.embedding.isin(["adelic", "learned"]) & (models.split == "published")
+    networks = models[plain & (models.edition == "published")]
+    seeds = {row: networks.n_seeds[networks.row == row].max() for row in published_rows()}
     assert all(seeds.values())
     single = WORDS[list(seeds.values()).count(1)]
     assert f"Each of the paper's {len(seeds)} rows has been run, and {single} have one seed" in RESULTS

@@ -118,7 +118,7 @@ def public_modules():
     yield "adelic.nn.functional"
     yield "adelic_lab"
     yield "adelic_lab.report.arithmetic"
-    yield "adelic_lab.report.drawn"
+    yield "adelic_lab.plans"
     yield "adelic_lab.models.solvers"
     from adelic import integrations
 

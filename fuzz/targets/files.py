@@ -114,7 +114,7 @@ def _stopped(folder: Path, prepared: Path) -> bool:
 def _results(folder: Path, prepared: Path) -> bool:
     """Read lines of results and make the report of them."""
     found = adelic_lab.read_results(folder)
-    adelic_lab.write_report(adelic_lab.summarise(found), folder / "report.html")
+    adelic_lab.write_report(found, folder / "report.html")
     return found == adelic_lab.read_results(prepared / "results")
 
 

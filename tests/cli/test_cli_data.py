@@ -12,7 +12,7 @@ from adelic import acd, data
 from adelic.data.exporting import ENDINGS
 from adelic.data.tables.files import read_table
 from adelic_lab import read_result
-from adelic_lab.report.rows import data_key
+from adelic_lab.report.frame import data_key
 
 
 def test_list(works, monkeypatch):

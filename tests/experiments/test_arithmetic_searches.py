@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adelic_lab.models.solvers import build_solver
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "arithmetic_searches"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from adelic_lab.report.arithmetic.figures import _looks
-from adelic_lab.report.drawn import gather, read_plan
+from adelic_lab.plans import gather, read_plan
+from adelic_lab.report.arithmetic import looks
 from adelic_lab.report.plots import COLOURS
 
 ROOT = Path(__file__).parents[2]
@@ -38,9 +38,8 @@ def test_the_picture_is_that_of_the_results(script, tmp_path, monkeypatch):
 def test_each_rival_has_one_colour_and_no_other_has_it(script):
     full = gather(read_plan("full", "arithmetic"), ROOT / "experiments" / "results" / "arithmetic")
     for drawn in (script.series(), full):
-        looks = _looks(drawn)
         of_families = {}
-        for name, look in looks.items():
+        for name, look in looks(drawn).items():
             family = next(
                 (
                     one

@@ -9,7 +9,7 @@ from experiments.solvers.parity import local_classes, local_parts
 from adelic import number_theory
 from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import for_divisors, primes_up_to
-from adelic_lab.report.drawn import read_plan
+from adelic_lab.plans import read_plan
 
 
 def residues(space, numbers):

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from adelic_lab.config.recipes import TrainConfig, load_recipe, recipe_names
     from adelic_lab.models.classical.models import CLASSICAL_MODELS
     from adelic_lab.report.files import read_results, with_finished_runs
-    from adelic_lab.report.report import write_report
-    from adelic_lab.report.results import Summary, summarise
-    from adelic_lab.report.rows import Row, published_rows
+    from adelic_lab.report.page import write_report
+    from adelic_lab.report.published import Row, published_rows
     from adelic_lab.results.result import Result
     from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic_lab.runs.folder import read_result
@@ -64,12 +63,8 @@ _MODULES = {
         "read_results",
         "with_finished_runs",
     ),
-    "report.report": ("write_report",),
-    "report.results": (
-        "Summary",
-        "summarise",
-    ),
-    "report.rows": (
+    "report.page": ("write_report",),
+    "report.published": (
         "Row",
         "published_rows",
     ),
@@ -133,7 +128,6 @@ __all__ = [
     "SolverConfig",
     "Steps",
     "StudyResult",
-    "Summary",
     "TrainConfig",
     "WorkersEngine",
     "find_any",
@@ -154,7 +148,6 @@ __all__ = [
     "run",
     "run_distributed",
     "run_matrix",
-    "summarise",
     "trained_network",
     "tune",
     "with_finished_runs",

@@ -17,10 +17,9 @@ from adelic_lab import (
     published_rows,
     read_results,
     run_matrix,
-    summarise,
     write_report,
 )
-from adelic_lab.report.run_tables import COLUMNS, run_tables
+from adelic_lab.report.tables import RUN_COLUMNS, tables
 from adelic_lab.runs.matrix import outstanding_work
 
 
@@ -29,9 +28,9 @@ def silent(index, count, config):
     yield None
 
 
-def lines_by_model(summaries):
-    (table,) = run_tables(summaries)
-    return {row[1].removesuffix(" †"): dict(zip(COLUMNS, row, strict=True)) for row in table.rows}
+def lines_by_model(results):
+    (table,) = tables(results, "runs")
+    return {row[1].removesuffix(" †"): dict(zip(RUN_COLUMNS, row, strict=True)) for row in table.rows}
 
 
 def options(folder, **more):
@@ -88,12 +87,8 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     assert run_matrix(configs, **options(tmp_path)) == found
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
 
-    summaries = summarise(read_results(results))
-    assert {(s.label, s.seeds) for s in summaries} == {
-        ("learned", (0,)), ("logistic regression", (0, 1)), ("boosted trees", (0, 1)),
-    }  # fmt: skip
     assert [result.flops > 0 for result in found] == [True] * 5
-    lines = lines_by_model(summaries)
+    lines = lines_by_model(read_results(results))
     assert lines["boosted trees"]["training"] == "search, 2 trials, 2 seeds"
     assert lines["learned"]["training"] == "quick, 1 epoch, 1 seed"
     first, other = sorted(100 * result.test["accuracy"] for result in found[1:3])
@@ -125,12 +120,12 @@ def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
 def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):
     row = published_rows()["schubert-4"]
     results = [result(embedding=name) for name in CLASSICAL_MODELS]
-    lines = lines_by_model(summarise(results))
+    lines = lines_by_model(results)
     assert {model: line["published"] for model, line in lines.items()} == {
         "majority class": "ACD 52.3",
         "look-up": "–",
-        "logistic regression": f"ACD {row.acd_logistic_regression}",
-        "MLP": f"ACD {row.acd_mlp}",
+        "logistic regression": f"ACD {row.acd_authors('logistic')}",
+        "MLP": f"ACD {row.acd_authors('mlp')}",
         "boosted trees": "–",
     }
 
@@ -138,8 +133,8 @@ def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):
 def test_models_without_epochs_have_no_learning_curve(tmp_path, tiny_config):
     found = run_matrix([tiny_config(epochs=1), small("logistic")], **options(tmp_path))
     both, one = tmp_path / "both.html", tmp_path / "one.html"
-    write_report(summarise(found), both)
-    write_report(summarise(found[1:]), one)
+    write_report(found, both)
+    write_report(found[1:], one)
     assert both.read_text(encoding="utf-8").count('aria-label="Learning curves') == 1
     assert 'aria-label="Learning curves' not in one.read_text(encoding="utf-8")
     assert all("logistic regression" in page.read_text(encoding="utf-8") for page in (both, one))

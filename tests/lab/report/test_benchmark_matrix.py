@@ -5,7 +5,8 @@ import pytest
 
 from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
-from adelic_lab import Result, plan, plan_classical, published_rows, read_results, run_matrix, summarise
+from adelic_lab import Result, plan, plan_classical, published_rows, read_results, run_matrix
+from adelic_lab.report.frame import model_frame, run_frame
 
 
 def shape(configs):
@@ -127,7 +128,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
 
     assert [path] == [*results.iterdir()]
     assert sorted(read_results(results), key=Result.sealed) == sorted(found, key=Result.sealed)
-    assert [s.seeds for s in summarise(found)] == [(0, 1), (0, 1)]
+    assert model_frame(run_frame(found)).n_seeds.tolist() == [2, 2]
 
 
 def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):

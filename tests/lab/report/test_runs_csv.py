@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from adelic import acd
 from adelic.cli import commands
-from adelic_lab.report.results import right_rows
-from adelic_lab.report.run_tables import single_runs
+from adelic_lab.report.statistics import right_rows
+from adelic_lab.report.tables import single_runs
 
 ROOT = Path(__file__).parents[3]
 
@@ -70,7 +70,7 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
     monkeypatch.chdir(tmp_path)
     runs = [result(), result("mheight-8", "learned")]
     Path("results").mkdir()
-    Path("results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
+    Path("experiments/results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
     assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
     assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()

@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 
 from adelic.data.sources import DrawnData, TableData
-from adelic_lab import Summary, summarise
-from adelic_lab.report.comparison import comparisons, on_most_rows
-from adelic_lab.report.report import figures, row_sections, tables
-from adelic_lab.report.results import paired
-from adelic_lab.report.run_tables import run_tables, single_runs
-from adelic_lab.report.significance import paired_difference
+from adelic_lab.report.frame import comparisons, on_most_rows, run_frame
+from adelic_lab.report.page import figures, row_sections
+from adelic_lab.report.statistics import difference, paired
+from adelic_lab.report.tables import single_runs, tables
 
 ACCURACIES = (0.5, 0.6, 0.8)
 pytestmark = pytest.mark.usefixtures("undrawn")
@@ -46,19 +44,19 @@ def table(tmp_path):
     return make
 
 
-def titles(summaries):
-    return [comparison.first.title for comparison in comparisons(summaries)]
+def titles(results):
+    return [comparison.first.title for comparison in comparisons(run_frame(results))]
 
 
-def is_never_compared(summaries):
+def is_never_compared(one, other):
     """Return whether no table has a difference between any two of the models."""
-    first, second = summaries
-    assert paired(first, second) is None
-    assert paired_difference(first, second) is None
-    assert tables(summaries, "differences", "changes", "sizes") == []
-    sections = row_sections(comparisons(summaries))
-    assert all(section.efficiency.svg is None for section in sections)
-    return len(sections) == 2 == len(on_most_rows(comparisons(summaries)))
+    results = [*one, *other]
+    assert paired(run_frame(one), run_frame(other)).empty
+    assert difference(run_frame(one), run_frame(other)) is None
+    assert tables(results, "differences", "changes", "sizes") == []
+    found = comparisons(run_frame(results))
+    assert all(section["rows"] is None for section in row_sections(found))
+    return len(found) == 2 == len(on_most_rows(found))
 
 
 @pytest.mark.parametrize(
@@ -74,23 +72,23 @@ def is_never_compared(summaries):
     ],
 )
 def test_options_of_a_drawn_task_are_data_of_their_own(runs, one, other, headings):
-    results = [*runs(one), *runs(other, accuracies=(0.7, 0.9, 0.9))]
-    summaries = summarise(results)
-    assert titles(summaries) == headings
-    assert is_never_compared(summaries)
-    (lines,) = run_tables(summaries)
+    mine, theirs = runs(one), runs(other, accuracies=(0.7, 0.9, 0.9))
+    results = [*mine, *theirs]
+    assert titles(results) == headings
+    assert is_never_compared(mine, theirs)
+    (lines,) = tables(results, "runs")
     assert [line[:2] for line in lines.rows] == [(heading, "learned") for heading in headings]
     assert {line[0] for line in single_runs(results).rows} == {
         h.replace(", drawn", "").replace(" (drawn)", "") for h in headings
     }
-    assert len([name for name in figures(summaries) if name.endswith("-curves.svg")]) == 2
+    assert len([name for name in figures(results) if name.endswith("-curves.svg")]) == 2
 
 
 def test_questions_that_are_never_seen_are_not_in_the_test(runs):
     """How many of them there are changes no row of training or test."""
-    summaries = summarise([*runs(gcd()), *runs(gcd(never_seen_cases=50), "adelic", (0.7, 0.9, 0.9))])
-    assert titles(summaries) == ["gcd-200 (drawn)"]
-    assert paired(*summaries) is not None
+    mine, theirs = runs(gcd()), runs(gcd(never_seen_cases=50), "adelic", (0.7, 0.9, 0.9))
+    assert titles([*mine, *theirs]) == ["gcd-200 (drawn)"]
+    assert len(paired(run_frame(mine), run_frame(theirs))) == 3
 
 
 @pytest.mark.parametrize(
@@ -110,41 +108,41 @@ def test_questions_that_are_never_seen_are_not_in_the_test(runs):
     ],
 )
 def test_target_and_columns_of_a_table_are_data_of_their_own(runs, table, one, other, headings):
-    summaries = summarise([*runs(table(**one)), *runs(table(**other), accuracies=(0.7, 0.9, 0.9))])
-    assert titles(summaries) == headings
-    assert is_never_compared(summaries)
+    mine, theirs = runs(table(**one)), runs(table(**other), accuracies=(0.7, 0.9, 0.9))
+    assert titles([*mine, *theirs]) == headings
+    assert is_never_compared(mine, theirs)
 
 
 def test_a_table_that_has_changed_is_another(runs, table):
     one, other = table(target="sold"), table("a,b,sold,kind\n5,6,7,8\n", target="sold")
-    assert titles(summarise(runs(one))) == ["mine (target sold, random)"]
-    summaries = summarise([*runs(one), *runs(other, accuracies=(0.7, 0.9, 0.9))])
-    assert sorted(titles(summaries)) == sorted(f"mine (target sold, file {d.sha256[:8]}, random)" for d in (one, other))
-    assert is_never_compared(summaries)
+    assert titles(runs(one)) == ["mine (target sold, random)"]
+    mine, theirs = runs(one), runs(other, accuracies=(0.7, 0.9, 0.9))
+    expected = sorted(f"mine (target sold, file {d.sha256[:8]}, random)" for d in (one, other))
+    assert sorted(titles([*mine, *theirs])) == expected
+    assert is_never_compared(mine, theirs)
 
 
 def test_a_table_is_the_same_by_another_path(runs, table):
     one, other = (table(name=name, target="sold") for name in ("mine.csv", "copy/mine.csv"))
-    summaries = summarise([*runs(one), *runs(other, "adelic", (0.7, 0.9, 0.9))])
-    assert titles(summaries) == ["mine (target sold, random)"]
-    assert paired_difference(*summaries).seeds == (0, 1, 2)
+    mine, theirs = runs(one), runs(other, "adelic", (0.7, 0.9, 0.9))
+    assert titles([*mine, *theirs]) == ["mine (target sold, random)"]
+    assert difference(run_frame(mine), run_frame(theirs))["seeds"] == 3
 
 
 def test_runs_on_other_rows_are_no_pair(result):
     """As when a task has a new version: another SHA-256, and other labels, or none. Older results are paired."""
     other = {"labels": None, "predictions": None}
-    first = Summary(tuple(result(seed=s, data_sha256="a") for s in range(4)))
+    first = run_frame(result(seed=s, data_sha256="a") for s in range(4))
     about = ({"data_sha256": "a"}, {"data_sha256": "b"} | other, {"data_sha256": None} | other, {"data_sha256": "a"})
-    second = Summary(tuple(result(embedding="learned", seed=s, **each) for s, each in enumerate(about)))
-    mine, theirs = paired(first, second)
-    assert mine.seeds == theirs.seeds == (0, 2, 3)
-    assert paired(first, Summary((result(row="mheight-8", embedding="learned", data_sha256=None),))) is None
+    second = run_frame(result(embedding="learned", seed=s, **each) for s, each in enumerate(about))
+    assert paired(first, second).seed.tolist() == [0, 2, 3]
+    assert paired(first, run_frame([result(row="mheight-8", embedding="learned", data_sha256=None)])).empty
 
 
 def test_the_same_rows_in_other_bytes_are_a_pair(result):
     """As when another version of pyarrow wrote the file: the SHA-256 differs, and no label does."""
     first, second = result(data_sha256="a"), result(embedding="learned", data_sha256="b")
     assert first.labels == second.labels is not None
-    assert paired(Summary((first,)), Summary((second,))) is not None
+    assert len(paired(run_frame([first]), run_frame([second]))) == 1
     labels = second.labels[:-8] + ("AAAAAAA=" if second.labels[-8:] != "AAAAAAA=" else "BBBBBBB=")
-    assert paired(Summary((first,)), Summary((replace(second, labels=labels),))) is None
+    assert paired(run_frame([first]), run_frame([replace(second, labels=labels)])).empty

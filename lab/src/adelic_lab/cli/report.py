@@ -13,7 +13,6 @@ from adelic.storage.files import atomic_write, storage_errors
 from adelic_lab.cli.outputs import check_folder, check_output
 
 if TYPE_CHECKING:
-    from adelic_lab.report.results import Summary
     from adelic_lab.report.table import Table
     from adelic_lab.results.result import Result
 results_option = click.option(
@@ -21,11 +20,11 @@ results_option = click.option(
 )
 
 
-def print_runs(summaries: "list[Summary]", *, all_rows: bool) -> None:
+def print_runs(results: "list[Result]", *, all_rows: bool) -> None:
     """Print the table of runs."""
-    from adelic_lab.report.report import tables
+    from adelic_lab.report.tables import tables
 
-    for table in tables(summaries, "runs", all_rows=all_rows):
+    for table in tables(results, "runs", all_rows=all_rows):
         print_figures(table)
 
 
@@ -36,8 +35,8 @@ def print_figures(table: "Table") -> None:
     """
     from adelic_lab.report.table import NONE
 
-    filled = [{row[i] for row in table.rows} != {NONE} for i in range(len(table.columns))]
-    needed = [c for i, c in enumerate(table.columns) if filled[i] and (i < table.names or c in _NEEDED)]
+    is_filled = (table.frame != NONE).any().to_numpy()
+    needed = [c for i, c in enumerate(table.columns) if is_filled[i] and (i < table.names or c in _NEEDED)]
     print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
     for note in table.notes:
         click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
@@ -46,7 +45,7 @@ def print_figures(table: "Table") -> None:
 _NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
 
 
-# As in adelic_lab.report.report.TABLES, for which torch would be loaded, even by --help.
+# As in adelic_lab.report.tables.TABLES, for which pandas would be loaded, even by --help.
 REPORT_TABLES = (
     *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
     "sizes",
@@ -112,9 +111,8 @@ def report(
     adelic report --runs-dir runs --csv runs.csv
     adelic report --results-dir experiments/results/table --figures figures
     """
-    import adelic_lab
-    from adelic_lab.report.report import check_page, figures
-    from adelic_lab.report.run_tables import single_runs
+    from adelic_lab.report.page import check_page, figures
+    from adelic_lab.report.tables import single_runs
 
     if chosen != "runs" and not markdown:
         raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
@@ -142,11 +140,10 @@ def report(
         atomic_write(csv_file, single_runs(results).to_csv())
         click.echo(f"wrote {csv_file}")
         return
-    summaries = adelic_lab.summarise(results)
-    print_runs(summaries, all_rows=all_rows)
-    write_report(summaries, output, all_rows=all_rows, row=row)
+    print_runs(results, all_rows=all_rows)
+    write_report(results, output, all_rows=all_rows, row=row)
     if figures_dir is not None:
-        for name, svg in figures(summaries).items():
+        for name, svg in figures(results).items():
             atomic_write(figures_dir / name, svg)
             click.echo(f"wrote {figures_dir / name}")
 
@@ -163,11 +160,10 @@ def of_row(results: "list[Result]", row: str | None) -> "list[Result]":
 
 def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_rows: bool) -> str:
     """Return what --markdown prints: experiments/tables.py, too, which reads results once for many tables."""
-    import adelic_lab
-    from adelic_lab.report.report import tables
     from adelic_lab.report.table import to_markdown
+    from adelic_lab.report.tables import tables
 
-    return to_markdown(tables(adelic_lab.summarise(of_row(results, row)), table, all_rows=all_rows, row=row))
+    return to_markdown(tables(of_row(results, row), table, all_rows=all_rows, row=row))
 
 
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
@@ -198,9 +194,9 @@ def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
     return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
 
 
-def write_report(summaries: "list[Summary]", page: Path, *, all_rows: bool, row: str | None = None) -> None:
+def write_report(results: "list[Result]", page: Path, *, all_rows: bool, row: str | None = None) -> None:
     """Write the page of a report, and say so."""
     import adelic_lab
 
-    for path in adelic_lab.write_report(summaries, page, all_rows=all_rows, row=row):
+    for path in adelic_lab.write_report(results, page, all_rows=all_rows, row=row):
         click.echo(f"wrote {path}")

@@ -218,12 +218,12 @@ def _sparkline(values: list[float], width: int) -> str:
 
 
 def _plot(found: list["RunSummary"], path: Path) -> None:
-    from adelic_lab.report.plots import Curves, plot_learning_curves
+    from adelic_lab.report.plots import plot_learning_curves
 
     empty = next((run for run in found if not run.metrics), None)
     if empty is not None:
         raise ConfigurationError(f"{empty.folder} has no whole epoch yet, so there is no learning curve to plot")
     majorities = {run.result.majority if run.result else None for run in found}
     majority = majorities.pop() if len(majorities) == 1 else None
-    plot_learning_curves([Curves(plain(run.label), (run.history,)) for run in found], path, majority=majority)
+    plot_learning_curves({plain(run.label): [run.history] for run in found}, path, majority=majority)
     click.echo(f"wrote {path}", err=True)

@@ -1,18 +1,29 @@
 """Result files, a file a row, a JSON object a run in each of its lines, read and written; and the files of reports."""
 
+import json
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.report.results import model_key, run_key
 from adelic_lab.results.result import Result
 from adelic_lab.runs.listing import list_runs
 
 _END = "<!-- end of table -->"
+
+
+def run_key(configuration: Mapping[str, Any]) -> str:
+    """Return what tells a run from others, as text: its whole configuration."""
+    return json.dumps(configuration, sort_keys=True)
+
+
+def model_key(result: Result) -> str:
+    """Return what tells a model from others, as text: all that was run, but for the seed."""
+    return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
 def read_results(folder: Path) -> list[Result]:

@@ -1,47 +1,32 @@
-"""The one kind of table, as Markdown, CSV or a table for the terminal, and how figures are written in its cells.
+"""The one kind of table, a data frame of texts with notes, and how figures are written in its cells."""
 
-The report's template renders the same tables as HTML.
-"""
-
-import csv
-import io
-from collections.abc import Callable, Collection, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from adelic_lab.report.results import Summary, confidence_interval
+from adelic_lab.report.frame import ONE_CLASS, ONE_SPLIT, OTHER_PRECISION
+from adelic_lab.report.statistics import confidence_interval
+from adelic_lab.results.result import Result
 
 NONE = "–"
 NOT_RUN = "not run"
 IMPOSSIBLE = "—"
-ONE_CLASS = "†"
-ONE_SPLIT = "‡"
-OTHER_PRECISION = "§"
 EACH_SEED = "each seed"
-MARK_NOTES = {
-    ONE_CLASS: f"{ONE_CLASS} with at least one seed the model predicts one class only.",
-    ONE_SPLIT: f"{ONE_SPLIT} older runs, made before a contrast was declared: all seeds have one split, so that "
-    "intervals contain initial weights and order alone.",
-    OTHER_PRECISION: f"{OTHER_PRECISION} not in the precision that the recipe says: in bfloat16 for float32, or the "
-    "reverse.",
-    EACH_SEED: f"{EACH_SEED}: all seeds have the same difference. Their spread is 0, so that Student’s t gives neither "
-    "an interval nor a test.",
-}
-"""The explanation of each mark, which stands under a table where a cell has the mark."""
-LOOK_UP_NOTE = (
-    "look-up: memory alone, the label of an equal row among all that training may see (images included), else the most "
-    "frequent class; a result is worth what it has above that."
-)
-RULE_NOTE = (
-    "best trivial rule: one feature is read off the row, and the answer is the class that is most frequent in training "
-    "with that value; validation chooses the feature (`adelic data audit` lists them all)."
-)
-FIGURES_NOTE = (
-    "Test accuracy in percent, mean over seeds ± half width of the 95 % confidence interval (Student’s t), which "
-    "contains initial weights, order and split: a seed draws all three, unless the literature gives the split. Of two "
-    "seeds the range, of one the figure alone."
-)
+
+
+@cache
+def wording() -> dict[str, dict[str, str]]:
+    """Return the titles of tables and the sentences under them, from wording.toml, what they share filled in."""
+    content = resources.files("adelic_lab.report").joinpath("wording.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(content)
+    shared = found["shared"]
+    return {table: {key: text.format_map(shared) for key, text in said.items()} for table, said in found.items()}
 
 
 @dataclass(frozen=True)
@@ -49,16 +34,12 @@ class Table:
     """A table of texts, from which all pages, the report, the terminal and the CSV files are made.
 
     Attributes:
-        columns: headings of the columns.
-        rows: of cells, as many as columns.
-        notes: sentences under the table; those of `MARK_NOTES` are added where a cell has the mark.
+        frame: columns with their headings, of texts.
+        notes: sentences under the table; the explanation of each mark is added where a cell has the mark.
         title: heading; left out where it is empty.
         names: how many columns at the left are names; the others are figures.
-        published: how many rows at the end are others' figures.
-        ahead: the cells, (row, column), of a model that is ahead of its rivals beyond the intervals; the page has them
-            bold.
 
-    >>> print(Table(("row", "rate"), (("a", "1"),), ("A note.",), "Rates").to_markdown())
+    >>> print(Table.of(("row", "rate"), [("a", "1")], ("A note.",), "Rates").to_markdown())
     ## Rates
     <BLANKLINE>
     | row | rate |
@@ -69,20 +50,39 @@ class Table:
     <BLANKLINE>
     """
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    frame: pd.DataFrame
     notes: tuple[str, ...] = ()
     title: str | None = None
     names: int = 1
-    published: int = 0
-    ahead: frozenset[tuple[int, int]] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        notes: tuple[str, ...] = (),
+        title: str | None = None,
+        names: int = 1,
+    ) -> "Table":
+        """Return a table of rows of cells."""
+        return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object), notes, title, names)
 
     def __post_init__(self) -> None:
         """Explain the marks that stand in cells."""
-        assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
-        text = "".join(cell for row in self.rows for cell in row)
-        found = (note for mark, note in MARK_NOTES.items() if mark in text)
-        object.__setattr__(self, "notes", tuple(dict.fromkeys((*self.notes, *found))))  # once, in a changed copy too
+        text = "".join(map(str, self.frame.to_numpy().ravel()))
+        marks = {"one_class": ONE_CLASS, "one_split": ONE_SPLIT, "precision": OTHER_PRECISION, "each_seed": EACH_SEED}
+        found = (wording()["marks"][name] for name, mark in marks.items() if mark in text)
+        object.__setattr__(self, "notes", tuple(dict.fromkeys((*self.notes, *found))))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the headings."""
+        return tuple(self.frame.columns)
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Return the cells, row by row."""
+        return tuple(self.frame.itertuples(index=False, name=None))
 
     def to_markdown(self, *, without: Collection[str] = ()) -> str:
         """Return the table in Markdown, under its heading; "not run" in place of an empty one.
@@ -93,7 +93,10 @@ class Table:
         parts = [] if self.title is None else [f"## {self.title}"]
         if self.rows:
             rule = "|" + "---|" * self.names + "---:|" * (len(self.columns) - self.names)
-            head, *body = (_markdown_row(row) for row in (self.columns, *self.rows))
+            head, *body = (
+                "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+                for cells in (self.columns, *self.rows)
+            )
             notes = "\n".join(note for note in self.notes if note not in without)
             parts += ["\n".join([head, rule, *body]), *([notes] if notes else [])]
         else:
@@ -103,22 +106,23 @@ class Table:
     def to_csv(self) -> str:
         r"""Return the table as CSV, the columns' names first.
 
-        >>> Table(("row", "rate"), (("a, b", "1"),)).to_csv()
+        >>> Table.of(("row", "rate"), [("a, b", "1")]).to_csv()
         'row,rate\n"a, b",1\n'
         """
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
-        return out.getvalue()
+        text: str = self.frame.to_csv(index=False, lineterminator="\n")
+        return text
 
-
-def _markdown_row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    def to_html(self) -> str:
+        """Return the table as an element of a page, without its heading and notes."""
+        classes = f"names-{self.names}"
+        text: str = self.frame.to_html(index=False, border=0, justify="inherit", classes=classes, na_rep="")
+        return text
 
 
 def to_markdown(tables: Sequence[Table]) -> str:
     """Return tables in Markdown one after another; a note that several of them have stands under the last of these.
 
-    >>> print(to_markdown([Table(("row",), (("a",),), ("A note.",), name) for name in "xy"]).count("A note."))
+    >>> print(to_markdown([Table.of(("row",), [("a",)], ("A note.",), name) for name in "xy"]).count("A note."))
     1
     """
     last = {note: i for i, table in enumerate(tables) if table.rows for note in table.notes}
@@ -126,54 +130,60 @@ def to_markdown(tables: Sequence[Table]) -> str:
     return "\n".join(texts)
 
 
-def marks(summary: Summary) -> str:
-    """Return what stands behind a model's name: that it predicts one class, and others of `MARK_NOTES`."""
-    said = {
-        ONE_CLASS: summary.predicts_one_class,
-        ONE_SPLIT: summary.has_one_split,
-        OTHER_PRECISION: summary.has_other_precision,
-    }
-    return "".join(f" {mark}" for mark, holds in said.items() if holds)
-
-
-def figure(summary: Summary, metric: str) -> str:
-    """Return the mean of a test figure with its interval (rates in percent, losses as they are), or a dash."""
-    if not summary.has(metric):
-        return NONE
-    is_loss = metric == "loss"
-    return mean_with_interval(summary.values(metric), scale=1 if is_loss else 100, decimals=4 if is_loss else 2)
-
-
 def mean_with_interval(
-    values: Sequence[float], *, scale: float = 100.0, decimals: int = 2, write: Callable[[float], str] | None = None
+    values: Iterable[float],
+    *,
+    scale: float = 100.0,
+    decimals: int = 2,
+    write: Callable[[float], str] | None = None,
+    write_interval: Callable[[float], str] | None = None,
 ) -> str:
     """Return a mean as text, with the half width of its confidence interval; of two values with their range.
 
-    Values are one a seed, "not run" is the text without any. They are multiplied by `scale`, since rates are shown in
-    percent; `write` may write the mean and the range otherwise.
+    Values are one a seed, "not run" is the text without any, and a dash where one of them is missing. They are
+    multiplied by `scale`, since rates are shown in percent; `write` and `write_interval` may write them otherwise.
 
     >>> mean_with_interval([0.90, 0.92, 0.94]), mean_with_interval([0.5], decimals=1), mean_with_interval([])
     ('92.00 ± 4.97', '50.0', 'not run')
     >>> mean_with_interval([94, 90], scale=1)
     '92.00 [90.00, 94.00]'
     """
-    if not values:
+    sample = np.array(list(values), dtype=float)
+    if not sample.size:
         return NOT_RUN
-    write = write or (lambda value: f"{scale * value:.{decimals}f}")
-    text = write(float(np.mean(values)))
-    interval = confidence_interval(values)
+    if np.isnan(sample).any():
+        return NONE
+    plain = lambda value: f"{scale * value:.{decimals}f}"  # noqa: E731
+    write, write_interval = write or plain, write_interval or plain
+    interval = confidence_interval(sample)
     if interval is not None:
-        return f"{text} ± {scale * interval:.{decimals}f}"
-    return text if len(values) == 1 else f"{text} [{write(min(values))}, {write(max(values))}]"
+        return f"{write(sample.mean())} ± {write_interval(interval)}"
+    of_two = "" if len(sample) == 1 else f" [{write(sample.min())}, {write(sample.max())}]"
+    return write(sample.mean()) + of_two
+
+
+def figure(values: Iterable[float]) -> str:
+    """Return the mean of a rate over seeds as text: in percent, with its interval."""
+    return mean_with_interval(values)
+
+
+def loss(values: Iterable[float]) -> str:
+    """Return the mean of a loss over seeds as text, with its interval."""
+    return mean_with_interval(values, scale=1, decimals=4)
+
+
+def error(values: Iterable[float]) -> str:
+    """Return the mean of an error over seeds as text, four digits of it, with its interval."""
+    return mean_with_interval(values, write="{:.4g}".format, write_interval="{:.2g}".format)
 
 
 def percent(rate: float | None, *, decimals: int = 2, none: str = NONE) -> str:
-    """Return a rate in percent; a dash, or other text, for None.
+    """Return a rate in percent; a dash, or other text, for None and NaN.
 
     >>> percent(0.5234), percent(0.5, decimals=1), percent(None)
     ('52.34', '50.0', '–')
     """
-    return none if rate is None else f"{100 * rate:.{decimals}f}"
+    return none if rate is None or np.isnan(rate) else f"{100 * rate:.{decimals}f}"
 
 
 def points(difference: float) -> str:
@@ -186,21 +196,52 @@ def points(difference: float) -> str:
     return text[1:] if text[1:] == "0.00" else text
 
 
-def span(bounds: tuple[float, float] | None) -> str:
-    """Return the two ends of an interval of differences in percentage points; a dash for None.
+def interval_text(found: Mapping[str, Any]) -> str:
+    """Return the interval of a `difference` in percentage points: −1.00 to +2.50; a dash where there is none.
 
-    >>> span((-0.01, 0.025)), span(None)
+    >>> interval_text({"low": -0.01, "high": 0.025}), interval_text({"low": float("nan")})
     ('−1.00 to +2.50', '–')
     """
-    return NONE if bounds is None else " to ".join(map(points, bounds))
+    if found.get("is_the_same"):
+        return EACH_SEED
+    return NONE if np.isnan(found["low"]) else f"{points(found['low'])} to {points(found['high'])}"
 
 
-def p_text(p: float | None) -> str:
+def p_text(p: float) -> str:
     """Return a p-value as a table shows it; a dash where nothing was tested.
 
-    >>> [p_text(p) for p in (None, 0.0002, 0.0123, 1.0)]
+    >>> [p_text(p) for p in (float("nan"), 0.0002, 0.0123, 1.0)]
     ['–', '< 0.001', '0.012', '1']
     """
-    if p is None:
+    if np.isnan(p):
         return NONE
     return "< 0.001" if p < 0.0005 else "1" if p >= 0.9995 else f"{p:.3f}"
+
+
+def shown_seconds(results: Sequence[Result]) -> str:
+    """Return the mean time of training on the first's device, behind ≈ where other work may have lengthened it."""
+    timed = of_one_device(results)
+    mean = float(np.mean([result.seconds for result in timed]))
+    mark = "" if all(result.was_quiet for result in timed) else "≈ "
+    return f"{mark}{mean:,.1f}" if mean < 100 else f"{mark}{mean:,.0f}"
+
+
+def of_one_device(results: Sequence[Result]) -> list[Result]:
+    """Return the results of the device that the first ran on: a mean of two devices' seconds would say nothing."""
+    return [result for result in results if result.device == results[0].device]
+
+
+def costs(results: Sequence[Result]) -> str:
+    """Return what training and evaluation took, where and by which versions, in words.
+
+    >>> costs([])
+    '0 runs, 0.0 hours.'
+    """
+    hours = sum(result.seconds + (result.evaluation_seconds or 0) for result in results) / 3600
+    size = f"{len(results):,} runs, {hours:.1f} hours"
+    if not results:
+        return size + "."
+    devices = "; ".join(sorted({result.device for result in results}))
+    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
+    versions = "; ".join(sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results}))
+    return f"{size}, on {devices}; at commit {commits}; {versions}."

@@ -17,7 +17,7 @@ from adelic_lab.config.nn_names import n_tokens
 from adelic_lab.models.classical.fitting import trials_done
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_result
-from adelic_lab.report.rows import published_rows, split_row
+from adelic_lab.report.published import published_rows, split_row
 from adelic_lab.results.result import Result
 from adelic_lab.runs.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
 

@@ -178,25 +178,25 @@ def plan_of(
     for model in solvers or ():
         if model not in names("embeddings"):
             parse_solver(model)
-    from adelic_lab.report import drawn
+    from adelic_lab import plans
 
     source = plan_file or ("quick" if quick else "full")
     own = [model for model in solvers or () if model not in names("embeddings") and ":" in parse_solver(model)[0]]
-    whole = drawn.read_plan(source, name, own_solvers=own)
+    whole = plans.read_plan(source, name, own_solvers=own)
     if max_examples is not None:
         whole = [series.at_most(max_examples) for series in whole]
-    chosen = drawn.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
+    chosen = plans.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
     words = [] if source == "full" else [Path(source).stem]
     words += [] if max_examples is None else [f"{max_examples}-examples"]
     in_a_clone = not words and Path("experiments", "results", name).is_dir()
     folder = Path("experiments", "results") if in_a_clone else Path("results")
-    return Plan(whole, drawn.experiments(chosen), folder / "-".join([name, *words]), is_full=not words)
+    return Plan(whole, plans.experiments(chosen), folder / "-".join([name, *words]), is_full=not words)
 
 
 def _run(name: str, chosen: list[Experiment], runs: Path, results: Path, workers: int, budget: float | None) -> int:
     """Run what is left of a plan, and return how much that still is."""
     import adelic_lab
-    from adelic_lab.report.drawn import run_plan
+    from adelic_lab.plans import run_plan
 
     with progress_bar(name.replace("-", " ")) as progress:
 
@@ -217,7 +217,7 @@ def _run(name: str, chosen: list[Experiment], runs: Path, results: Path, workers
 
 def _write_report(name: str, plan: Plan, results: Path, report: Path) -> None:
     """Write the report of a plan, and print its tables."""
-    from adelic_lab.report.drawn import write_report
+    from adelic_lab.plans import write_report
 
     benchmark = importlib.import_module(f"adelic_lab.report.{name.replace('-', '_')}")
     written = write_report(benchmark.show, plan.series, results, report)

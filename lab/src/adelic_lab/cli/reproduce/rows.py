@@ -127,7 +127,7 @@ def rows(
     keep_freed_memory()
     configs = runs_of_rows(**chosen)
     import adelic_lab
-    from adelic_lab.report.report import check_page
+    from adelic_lab.report.page import check_page
 
     needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
     given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
@@ -159,11 +159,10 @@ def rows(
         on_run=show_run,
         tensorboard=tensorboard,
     )
-    summaries = adelic_lab.summarise(found)
-    if summaries:
-        print_runs(summaries, all_rows=False)
+    if found:
+        print_runs(found, all_rows=False)
         if page is not None:
-            write_report(summaries, page, all_rows=False)
+            write_report(found, page, all_rows=False)
     if len(found) < len(configs):
         _print_rest(configs, runs_dir, results_dir, command)
 
@@ -181,7 +180,7 @@ def runs_of_rows(
     **changes: Any,
 ) -> list[Experiment]:
     """Return the runs that the options of the command mean, those of models outside the Transformer first."""
-    from adelic_lab.report.rows import split_row
+    from adelic_lab.report.published import split_row
 
     for name in rows:
         split_row(name)  # before torch is loaded

@@ -1,0 +1,420 @@
+"""Plans: the runs of a benchmark of drawn tasks, as data in TOML; running what is left of them, and their reports.
+
+A further benchmark is a folder of this package with two plans, full.toml and quick.toml, and a module of
+`adelic_lab.report` with a function `show` from series to a `Report`; its command is one more of
+`adelic_lab.cli.reproduce.drawn`. Such are `adelic_lab.report.arithmetic`, `number_theory` and `columns`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adelic.data import DrawnData, SampledTask, drawn_task
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.checks import check_count
+from adelic.storage.files import read_bytes
+from adelic.storage.options import check_table
+from adelic.storage.records import DamagedTextError, parse_toml
+from adelic_lab.config.embedding import EmbeddingConfig
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import SolverConfig, Steps
+from adelic_lab.config.recipes import TrainConfig, load_recipe
+from adelic_lab.models.solvers import build_solver
+from adelic_lab.report.files import finished, write_files
+from adelic_lab.results.result import Result
+from adelic_lab.runs.engines import Budget, OnRun, WorkersEngine
+from adelic_lab.runs.matrix import outstanding, run_matrix
+
+__all__ = ["Report", "Series", "choose", "experiments", "gather", "read_plan", "run_plan", "write_report"]
+MOST_RUNS = 1_000_000
+PACKAGED = ("full", "quick")
+_OWN = "own"
+_KEYS = {"tasks", "label", "published", "seeds", "examples", "data"}
+_KEYS |= {"solvers", "steps", "solver_recipe", "embedding", "recipe"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one model on one task, which differ in the seed alone.
+
+    Attributes:
+        label: of the model, in words, or its name.
+        experiments: one a seed.
+        published: the figure that others have published for this task, in words; None where it stands at no run.
+        results: of those that were run, see `gather`.
+        obstacle: why the solver cannot express the task, so that there are no results; None where it can.
+
+    >>> series = read_plan("quick", "number-theory")[0]
+    >>> series.task, series.model, series.examples, series.label
+    ('gcd', 'adelic', 60000, 'local–global, valuations and units')
+    """
+
+    label: str
+    experiments: tuple[Experiment, ...]
+    published: str | None = None
+    results: tuple[Result, ...] = ()
+    obstacle: str | None = None
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task."""
+        return self.experiments[0].questions.task
+
+    @property
+    def heading(self) -> str:
+        """Return the name of the task, and what it asks for with its options: what tables call it."""
+        return f"`{self.task}`: {self.title}"
+
+    @property
+    def title(self) -> str:
+        """Return what the task asks for, with its options."""
+        return self.asked.title
+
+    @property
+    def asked(self) -> SampledTask:
+        """Return the task with its options."""
+        return self.experiments[0].questions.drawn
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options of the task that are not its defaults."""
+        return self.experiments[0].questions.task_options
+
+    @property
+    def model(self) -> str:
+        """Return the name of the solver, or of the embedding."""
+        return self.experiments[0].model.name
+
+    @property
+    def examples(self) -> int:
+        """Return how many questions are trained on."""
+        return self.experiments[0].questions.examples
+
+    def accuracies(self, split: str = "test") -> list[float]:
+        """Return the share of exact answers on a split, one a seed that was run."""
+        return [result.figures(split)["accuracy"] for result in self.results]
+
+    def at_most(self, examples: int) -> "Series":
+        """Return the series with this number of questions to train on, or fewer where it has fewer."""
+        fewer = (
+            replace(one, data=replace(one.questions, examples=min(examples, self.examples))) for one in self.experiments
+        )
+        return replace(self, experiments=tuple(fewer))
+
+    def seeds(self, wanted: Collection[int]) -> "Series":
+        """Return the series with some seeds, perhaps none."""
+        return replace(self, experiments=tuple(one for one in self.experiments if one.seed in wanted))
+
+
+def read_plan(source: str | Path, benchmark: str | None = None, *, own_solvers: Iterable[str] = ()) -> list[Series]:
+    """Return the series of a plan, each once, in the order of tables.
+
+    A plan's file lists parts, [[part]], and each part may list runs, `run`; without them it is one. What stands above
+    the parts holds for all of them, and what a part says for its runs; of what is said twice the latter counts, in
+    tables key by key. A run has:
+
+    - `tasks`: names; a run of its own, some of its part's. All runs of a part are made on one task, then on the next;
+    - `examples`: a list of how many questions to train on, and `data`: further fields of `adelic.data.DrawnData`;
+    - `seeds`: how many, from 0;
+    - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
+      or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
+      size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
+      `adelic_lab.Steps`, such as a rate (steps that stand there count, not those of `steps`);
+    - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
+      "fresh". AOE has the primes and digits that the task asks for unless others stand there;
+    - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
+      options: the figure that others have published for it, in words.
+
+    The modules of solvers that a plan names are imported when it is run, so a plan is code.
+
+    Args:
+        source: "full" or "quick" of a benchmark, or the path of a file.
+        benchmark: its name, as "number-theory"; None where the source is a path.
+        own_solvers: solvers ("module:Class") that stand in for "own".
+
+    Raises:
+        ConfigurationError: the file is missing, or says something else, or names no task or model.
+
+    >>> [series.task for series in read_plan("quick", "number-theory")][0]
+    'gcd'
+    """
+    if benchmark is not None and source in PACKAGED:
+        content: bytes | None = resources.files("adelic_lab.plans").joinpath(benchmark, f"{source}.toml").read_bytes()
+    else:
+        content = read_bytes(Path(source), streams=True)
+    if content is None:
+        raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
+    try:
+        return list(dict.fromkeys(_series(parse_toml(content), list(own_solvers))))
+    except AdelicError as error:
+        raise ConfigurationError(f"the plan {source}: {error}") from None
+    except DamagedTextError as error:
+        raise ConfigurationError(f"{source} is not a plan: {error}") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigurationError(f"{source} is not a plan ({type(error).__name__}: {error})") from None
+
+
+def _series(plan: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
+    """Yield the series of a parsed plan."""
+    count = 0
+    for task, run in _runs(plan):
+        drawn_task(task)
+        named = run.get("solvers", [None])
+        solvers = [*(name for name in named if name != _OWN), *(own_solvers if _OWN in named else [])]
+        sizes = run.get("examples", [DrawnData.examples])
+        seeds = check_count("seeds", run["seeds"], least=1, greatest=MOST_RUNS)
+        count += len(solvers) * len(sizes) * seeds
+        if count > MOST_RUNS:
+            raise ConfigurationError(f"seeds={seeds} make more than {MOST_RUNS:,} runs of this plan; give fewer")
+        for solver, examples in product(solvers, sizes):
+            data = DrawnData(task, examples, **_fields(run.get("data", {})))
+            model, recipe = _network(run, data) if solver is None else _trained(run, solver, examples)
+            runs = (Experiment(data=data, model=model, recipe=recipe, seed=seed) for seed in range(seeds))
+            yield Series(run.get("label", model.name), tuple(runs), run.get("published"))
+
+
+def _runs(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what each run has, its own and of its part and plan, behind each of its tasks."""
+    parts = plan.pop("part", [])
+    plan = _over({}, plan)
+    for part in parts:
+        runs = part.pop("run", [{}])
+        common = _over(plan, part)
+        for task in common["tasks"]:
+            for own in runs:
+                run = _over(common, own)
+                if ("solvers" in run) == ("embedding" in run):
+                    raise ConfigurationError("a run needs either solvers or an embedding")
+                if further := sorted(set(run["tasks"]) - set(common["tasks"])):
+                    raise ConfigurationError(f"a run has tasks that its part lacks: {', '.join(further)}")
+                if task in run["tasks"]:
+                    yield task, run
+
+
+def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return what holds for a part or a run: its own counts, in tables key by key."""
+    if unknown := sorted(set(own) - _KEYS):
+        raise ConfigurationError(f"a plan has no key {', '.join(unknown)}")
+    tables = {key: common.get(key, {}) | value for key, value in own.items() if isinstance(value, dict)}
+    return common | own | tables
+
+
+def _trained(run: dict[str, Any], solver: str, examples: int) -> tuple[SolverConfig, Steps]:
+    """Return a solver, and its recipe for a number of examples."""
+    steps = run["steps"]
+    if isinstance(steps, dict):
+        listed = {int(size): count for size, count in steps[solver if solver in steps else "default"].items()}
+        reached = [size for size in listed if size <= examples]
+        if not reached:
+            raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
+        steps = listed[max(reached)]
+    further = check_table(Steps, run.get("solver_recipe", {}), "solver_recipe")
+    return SolverConfig(name=solver), Steps(**{"steps": steps, **further})
+
+
+def _network(run: dict[str, Any], data: DrawnData) -> tuple[EmbeddingConfig, TrainConfig]:
+    """Return the embedding and the recipe of a network."""
+    given = _fields(run["embedding"])
+    if isinstance(given.get("precision"), dict):
+        given["precision"] = {int(p): digits for p, digits in given["precision"].items()}
+        given.setdefault("primes", tuple(given["precision"]))
+    recipe = load_recipe("fresh", data.row, **run.get("recipe", {}))
+    return EmbeddingConfig.choose({}, space=data.space, d_model=recipe.d_model, **given), recipe
+
+
+def _fields(table: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a configuration, with tuples for TOML's lists."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def choose(
+    plan: Sequence[Series],
+    *,
+    tasks: Collection[str] | None = None,
+    solvers: Collection[str] | None = None,
+    examples: Collection[int] | None = None,
+    seeds: Collection[int] | None = None,
+) -> list[Series]:
+    """Return the series of these tasks, solvers or embeddings, and sizes, with these seeds; None is all.
+
+    Raises:
+        UnknownNameError: a task or solver is unknown.
+        ConfigurationError: no run is left.
+
+    >>> plan = read_plan("full", "arithmetic")
+    >>> len(experiments(choose(plan, tasks=["addition"], solvers=["fone"], examples=[100])))
+    5
+    """
+    for name in tasks or ():
+        drawn_task(name)
+    for name in set(solvers or ()) - {series.model for series in plan}:
+        SolverConfig(name=name)  # raises for another name
+    chosen = [
+        series if seeds is None else series.seeds(seeds)
+        for series in plan
+        if (tasks is None or series.task in tasks)
+        and (solvers is None or series.model in solvers)
+        and (examples is None or series.examples in examples)
+    ]
+    chosen = [series for series in chosen if series.experiments]
+    if not chosen:
+        sizes = "" if solvers is None and examples is None else ", solvers, sizes"
+        raise ConfigurationError(f"the plan has no run of these tasks{sizes} and seeds")
+    return chosen
+
+
+def experiments(plan: Iterable[Series]) -> list[Experiment]:
+    """Return all experiments of some series, seed by seed, so that each model has a figure soon.
+
+    >>> experiments([])
+    []
+    """
+    listed = [(one.seed, i, one) for i, series in enumerate(plan) for one in series.experiments]
+    return [one for _, _, one in sorted(listed, key=lambda entry: entry[:2])]
+
+
+def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
+    """Return the series with the results that a folder has.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> {len(series.results) for series in gather(read_plan("quick", "columns"), Path("no folder"))}
+    {0}
+    """
+    listed = list(plan)
+    there = finished(experiments(listed), folder)
+    found = []
+    for series in listed:
+        results = tuple(there[one] for one in series.experiments if one in there)
+        # A solver is imported only where its results are missing from a table that has others.
+        is_open = there and not results and series.experiments[0].is_solver
+        obstacle = build_solver(series.model).obstacle(series.asked) if is_open else None
+        found.append(replace(series, results=results, obstacle=obstacle))
+    return found
+
+
+def run_plan(
+    chosen: Iterable[Experiment],
+    *,
+    runs: Path,
+    results: Path,
+    workers: int,
+    budget: Budget | None = None,
+    on_run: OnRun,
+) -> int:
+    """Run the experiments that have no result yet, but for those whose solver cannot express the problem.
+
+    Args:
+        chosen: what to run; with a budget, the shortest trainings come first.
+        runs: folder of the run folders.
+        results: folder of the result files.
+        workers: how many processes.
+        budget: the time by which to stop.
+        on_run: as for `run_matrix`.
+
+    Returns:
+        How many experiments have no result yet: 0, or more where the budget was spent.
+
+    Raises:
+        ConfigurationError: there are too many or too few workers, or a solver cannot be imported.
+        Interrupted: a signal asked to stop; what was finished is saved.
+        WorkerError: a solver of your own has failed, or a process was ended from outside.
+
+    >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
+    0
+    """
+    listed, engine = list(chosen), WorkersEngine(workers)
+    run_matrix(listed, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
+    return len(outstanding(listed, results))
+
+
+@dataclass(frozen=True)
+class Report:
+    r"""What a benchmark shows of some series.
+
+    Attributes:
+        tables: in Markdown, with their notes, by the names of their places in the page; table.md has all of them.
+        of_the_page: further tables, which the page alone has.
+        files: how to make further files, by name; what is None is not written.
+
+    >>> Report({"all tasks": "| task |", "one task": "", "notes": "No notes."}).text
+    '| task |\n\nNo notes.'
+    """
+
+    tables: Mapping[str, str]
+    of_the_page: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Callable[[], str | bytes | None]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Return the tables one after the other."""
+        return "\n\n".join(filter(None, self.tables.values()))
+
+
+def write_report(
+    show: Callable[[list[Series]], Report], plan: Iterable[Series], results: Path, folder: Path
+) -> list[Path]:
+    """Write the report of a plan: table.md and further files; fill the places for tables in the page beside the folder.
+
+    The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it between
+    `<!-- table: NAME -->` and `<!-- end of table -->` is replaced, for each table of the report.
+
+    Args:
+        show: of a benchmark, as `adelic_lab.report.arithmetic.show`.
+        plan: all that the report is about; what was not run is said to be so.
+        results: folder of the result files.
+        folder: of the report; made if it is missing.
+
+    Returns:
+        The paths of the files, table.md first; figures are drawn where there is something to show.
+
+    Raises:
+        ConfigurationError: the page lacks these marks.
+        RunFolderError: a result's file is damaged.
+        StorageError: a file cannot be written.
+
+    >>> import tempfile
+    >>> from adelic_lab.report import arithmetic
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     written = write_report(arithmetic.show, [], Path(name, "results"), Path(name, "report"))
+    >>> [path.name for path in written]
+    ['table.md']
+    """
+    report = show(gather(plan, results))
+    files: dict[Path, str | bytes] = {folder / "table.md": report.text + "\n"}
+    for name, make in report.files.items():
+        if (content := make()) is not None:
+            files[folder / name] = content
+    return write_files(files, folder, {**report.of_the_page, **report.tables})
+
+
+def constants(results: Iterable[Result], split: str) -> float | None:
+    """Return the mean share of right answers of the best constant answer on a split; None where no classes are kept.
+
+    Which answer is best is read off the split itself, so no model that reads nothing has more.
+
+    >>> from adelic_lab.report.files import read_results
+    >>> constants(read_results(Path("experiments/results/number-theory-quick"))[-1:], "stratified")
+    0.016
+    """
+    shares = []
+    for run in results:
+        if run.by_class:
+            cases = run.by_class[split]["cases"]
+            shares.append(max(cases) / sum(cases))
+        elif split == "test":
+            shares.append(run.majority)
+    return float(np.mean(shares)) if shares else None
+
+
+def rules(results: Iterable[Result]) -> float | None:
+    """Return the mean share of right test answers that the best trivial rule has; None where none was counted."""
+    kept = [run.rule for run in results if run.rule is not None]
+    return float(np.mean(kept)) if kept else None

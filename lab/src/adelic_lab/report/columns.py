@@ -1,0 +1,72 @@
+"""What the benchmark of columns shows: one table, a row a model and a column a task that was run."""
+
+import numpy as np
+
+from adelic_lab.plans import Report, Series, constants, rules
+from adelic_lab.report.table import IMPOSSIBLE, Table, costs, mean_with_interval, percent
+
+
+def show(series: list[Series]) -> Report:
+    """Return the report: the table of all models and tasks, with notes; nothing without series.
+
+    Args:
+        series: as `adelic_lab.plans.gather` has them.
+
+    >>> show([]).text
+    ''
+    """
+    return Report({"columns": _text(series) if series else ""})
+
+
+def _text(series: list[Series]) -> str:
+    results = [result for one in series for result in one.results]
+    planned = {one.task: one.title for one in series}
+    begun = {result.task for result in results}
+    tasks = {task: title for task, title in planned.items() if task in begun} or planned
+    is_whole = tasks.keys() == planned.keys()
+    found = {(one.label, one.task): one for one in series}
+    rows = []
+    for label in dict.fromkeys(one.label for one in series):
+        cells = [found.get((label, task)) for task in tasks]
+        figures = [IMPOSSIBLE if one is None else mean_with_interval(one.accuracies(), decimals=1) for one in cells]
+        rows.append((label, *figures, *([_least(cells)] if is_whole else [])))
+    if results:
+        of_tasks = [[result for result in results if result.task == task] for task in tasks]
+        trivial = {"best trivial rule": [rules(some) for some in of_tasks]}
+        trivial["best constant answer"] = [constants(some, "test") for some in of_tasks]
+        for label, rates in trivial.items():
+            rows.append((label, *(percent(rate, decimals=1, none="") for rate in rates), *([""] if is_whole else [])))
+    table = Table.of(("model", *tasks, *(["least"] if is_whole else [])), tuple(rows)).to_markdown().rstrip()
+    questions = _listed(tasks)
+    if not is_whole:
+        later = _listed({task: title for task, title in planned.items() if task not in tasks})
+        questions += f"\n\nNo model has been run yet on these:\n\n{later}"
+    notes = [_note(series, is_whole), costs(results)] if results else []
+    return "\n\n".join([table, questions, *notes])
+
+
+def _listed(tasks: dict[str, str]) -> str:
+    return "\n".join(f"- `{task}`: {title}" for task, title in tasks.items())
+
+
+def _least(cells: list[Series | None]) -> str:
+    """Return the least mean accuracy over the tasks; nothing where one was not run, or cannot be."""
+    means = [float(np.mean(one.accuracies())) for one in cells if one is not None and one.results]
+    return percent(min(means), decimals=1) if len(means) == len(cells) else ""
+
+
+def _note(series: list[Series], is_whole: bool) -> str:
+    """Return what stands under the table, where all tasks were run or some."""
+    counts = sorted({len(one.results) for one in series if one.results})
+    if counts == [1]:
+        many = "Each figure is of one seed, so that a difference of a few points says nothing."
+    else:
+        listed = " or ".join(map(str, counts))
+        many = f"Each figure is the mean of {listed} seeds ± half the width of its 95 % interval (of two, their range)."
+    sizes = " or ".join(f"{size:,}" for size in sorted({one.examples for one in series if one.results}))
+    least = "least: over the tasks. " if is_whole else ""
+    return (
+        f"Exact answers in percent on questions that were not trained on. {many} {sizes} questions to train on. "
+        f"{IMPOSSIBLE}: it needs a vector a number, and the task has too many numbers. {least}best trivial rule: "
+        "chosen, and learnt, from training questions. best constant answer: the best one on the test split itself."
+    )

@@ -1,0 +1,586 @@
+"""The tables of results, and what stands in their cells."""
+
+from dataclasses import replace
+
+import pytest
+
+from adelic_lab import EmbeddingConfig, published_rows
+from adelic_lab.cli.report import print_figures
+from adelic_lab.report.frame import comparisons, run_frame
+from adelic_lab.report.published import Figure, as_published
+from adelic_lab.report.statistics import declared_contrast, discordance, exploratory_differences
+from adelic_lab.report.table import Table, p_text, to_markdown, wording
+from adelic_lab.report.tables import (
+    RUN_COLUMNS,
+    changes_table,
+    contrasts_table,
+    costs_table,
+    differences_table,
+    models_table,
+    overview,
+    paper_table,
+    recipe_tables,
+    sizes_tables,
+    tables,
+    verdict,
+)
+
+
+def lines(table):
+    assert all(len(line) == len(table.columns) for line in table.rows)
+    return {line[0]: dict(zip(table.columns, line, strict=True)) for line in table.rows}
+
+
+@pytest.fixture
+def found(result):
+    """AOE in two forms, learned and a run that says one class, on Schubert 4; three seeds, look-up has 50 %."""
+
+    def make(*more):
+        runs = []
+        for seed, noise in enumerate((-0.001, 0.0, 0.001)):
+            for embedding, features, accuracy in (
+                ("adelic", "digits", 0.96),
+                ("adelic", "characters", 0.97),
+                ("learned", None, 0.9 + 2 * noise),
+                ("fone", None, 0.5),
+            ):
+                best = {"digits": 0.99, "characters": 0.98, None: 0.9 if embedding == "learned" else 0.5 + noise}
+                runs.append(
+                    result(
+                        embedding=embedding,
+                        features=features,
+                        seed=seed,
+                        accuracy=accuracy + noise,
+                        loss=0.25,
+                        majority=0.494,
+                        lookup=0.5 + noise,
+                        validation={"accuracy": best[features], "loss": 0.5},
+                        predicts_one_class=embedding == "fone",
+                    )
+                )
+        return comparisons(run_frame([*runs, *more]))
+
+    return make
+
+
+def test_each_row(found):
+    rows = lines(overview(found()))
+    assert list(rows) == list(map(as_published, published_rows()))
+    line = rows["schubert-4 (published)"]
+    assert line["AOE"] == "96.00 ± 0.25 (digits, quick)"  # characters are better on test, which chooses nothing
+    assert line["learned"] == "90.00 ± 0.75"
+    assert line["best rival"] == "50.00 ± 0.25 (fone †)"
+    assert line["best outside the Transformer"] == "not run"
+    assert line["AOE − learned"].startswith("+6.00 (+5.")
+    assert line["AOE − learned"].endswith("p < 0.001)")  # the declared one, without a correction
+    assert (line["majority class"], line["look-up"]) == ("49.40", "50.00")
+    assert line["best published"] == "94.6 ± 1.0 (ACD authors, Transformer)"
+    assert line["above published"] == "yes"
+    assert rows["quiver-11 (published)"]["AOE"] == rows["quiver-11 (published)"]["learned"] == "not run"
+    assert rows["quiver-11 (published)"]["best published"] == "92.9 ± 0.5 (ACD authors, Transformer)"
+    assert rows["weaving-6 (published)"]["majority class"] == "–"  # the ACD authors' is of the levels
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "published", "expected"),
+    [
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=0.8), "yes"),
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=1.0), "mean only"),  # their intervals overlap
+        ((0.92, 0.96, 1.00), Figure(94.6), "mean only"),
+        ((0.96, 0.97), Figure(94.6), "mean only"),  # two seeds have no interval
+        ((0.96,), Figure(94.6), "mean only"),
+        ((0.94, 0.94, 0.94), Figure(94.6, interval=1.0), "no"),
+    ],
+)
+def test_above_published_honours_both_intervals(accuracies, published, expected):
+    assert verdict(list(accuracies), published) == expected
+
+
+def test_splits_and_editions_have_lines_of_their_own(found, result):
+    """The ACD authors' weaving figures stand beside the levels edition, and all others' beside the published split."""
+    runs = [
+        result("weaving-6", accuracy=0.9, edition=edition, split=split)
+        for edition, split in (("levels", "published"), ("levels", "orbits"), ("published", "orbits"))
+    ]
+    rows = lines(overview(comparisons(run_frame(runs))))
+    weaving = {name: line["best published"] for name, line in rows.items() if name.startswith("weaving-6")}
+    assert weaving == {
+        "weaving-6 (published)": "53.02 (AOE paper, learned)",
+        "weaving-6 (levels, published)": "86.1 ± 0.2 (ACD authors, MLP)",
+        "weaving-6 (levels, orbits)": "–",
+        "weaving-6 (orbits)": "–",
+    }
+    assert rows["weaving-6 (levels, published)"]["above published"] == "mean only"
+    assert rows["weaving-6 (orbits)"]["above published"] == "–"
+    assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7 (published)")
+
+
+def test_of_one_row_nothing_is_said_of_the_others(result):
+    """They are left out of what is reported, which does not mean that they were not run."""
+    parts = comparisons(run_frame([result("weaving-6", accuracy=0.9)]))
+    assert list(lines(overview(parts, "weaving-6"))) == ["weaving-6 (published)"]
+    for metric in ("accuracy", "loss"):
+        assert list(lines(paper_table(parts, metric, "weaving-6"))) == ["weaving-6 (published)"]
+
+
+def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result):
+    parts = comparisons(run_frame([result("weaving-6", accuracy=1.0, edition="leaky", contaminated=True)]))
+    assert list(lines(overview(parts))) == list(map(as_published, published_rows()))
+    assert lines(overview(parts))["weaving-6 (published)"]["AOE"] == "not run"
+    assert models_table(parts[0]).title == "weaving-6 (leaky, published, contaminated), quick recipe"
+    assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, published, contaminated)")
+
+
+def test_all_models_on_all_rows(found, result):
+    name = "recipes/tuned/schubert-4-learned.toml"
+    older = {"lookup": 0.25, "rule": None, "rule_name": None}
+    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}, **older)
+    more = [result("mheight-8", "fone", accuracy=0.75, lookup=0.9, rule=0.9), tuned]
+    quick, searched = recipe_tables(found(*more))
+    assert (quick.title, searched.title) == (
+        "Every model, quick recipe, published split",
+        "Every model, tuned recipe, published split",
+    )
+    assert quick.columns == ("model", "schubert-4 (published)", "mheight-8 (published)")
+    assert quick.rows == (
+        ("AOE (characters)", "97.00 ± 0.25", "not run"),
+        ("AOE (digits)", "96.00 ± 0.25", "not run"),
+        ("fone", "50.00 ± 0.25 †", "75.00"),
+        ("learned", "90.00 ± 0.75", "not run"),
+        ("majority class", "49.40", "50.00"),
+        ("look-up", "50.00", "90.00"),
+        ("best trivial rule", "100.00", "90.00"),
+    )
+    rules = (("majority class", "50.00"), ("look-up", "25.00"), ("best trivial rule", "–"))
+    assert searched.rows == (("learned", "50.00"), *rules)
+    assert [note.startswith("†") for note in quick.notes] == [False, True]
+
+
+def test_the_papers_tables(found, result):
+    run = result("weaving-6", "learned", loss=0.5, accuracy=0.75, lookup=0.625, predicts_one_class=True,
+                 recipe={"name": "paper"})  # fmt: skip
+    others = [result("weaving-6", edition="leaky", contaminated=True), result("schubert-4", split="orbits")]
+    parts = found(run, *others)
+    accuracies, losses = (lines(paper_table(parts, metric)) for metric in ("accuracy", "loss"))
+    assert list(accuracies) == list(losses) == list(map(as_published, published_rows()))
+    assert accuracies["schubert-4 (published)"] == {
+        "row": "schubert-4 (published)",
+        "recipe": "quick",
+        "majority class": "49.40",
+        "look-up": "50.00",
+        "paper: learned": "50.59",
+        "ours: learned": "90.00 ± 0.75",
+        "paper: AOE": "87.89",
+        "ours: AOE": "96.00 ± 0.25 (digits)",
+    }
+    assert accuracies["weaving-6 (published)"]["ours: learned"] == "75.00 (†)"
+    assert accuracies["weaving-6 (published)"]["recipe"] == "paper"
+    assert accuracies["weaving-6 (published)"]["look-up"] == "62.50"
+    one_class = lines(overview(comparisons(run_frame([result(accuracy=0.5, predicts_one_class=True)]))))[
+        "schubert-4 (published)"
+    ]
+    assert one_class["AOE"] == "50.00 (digits †, quick)"
+    assert (losses["schubert-4 (published)"]["paper: AOE"], losses["schubert-4 (published)"]["ours: AOE"]) == (
+        "0.3052",
+        "0.2500 ± 0.0000 (digits)",
+    )
+
+
+def test_a_capped_number_of_rows_is_named(result):
+    parts = comparisons(run_frame([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
+    assert lines(paper_table(parts, "accuracy"))["lattice-10 (published)"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
+    assert lines(overview(parts))["lattice-10 (published)"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
+
+
+def test_every_model_and_the_published_ones(found):
+    (part,) = found()
+    table = models_table(part)
+    rows = lines(table)
+    ours = ["AOE (characters)", "AOE (digits)", "learned", "fone †"]
+    assert list(rows)[:4] == ours
+    assert list(rows)[4:] == list(published_rows()["schubert-4"].published())
+    assert rows["AOE (digits)"]["accuracy"] == "96.00 ± 0.25"
+    assert rows["AOE (digits)"]["above look-up"] == "+46.00"
+    assert rows["fone †"]["above look-up"] == "0.00"
+    assert rows["AOE paper, AOE"]["loss"] == "0.3052"
+    assert rows["AOE paper, AOE"]["above look-up"] == "–"
+    assert rows["ACD authors, MLP"]["accuracy"] == "93.1 ± 2.6"
+    assert any("†" in note for note in table.notes)
+    assert any("majority class 49.40 %, look-up 50.00 %" in note for note in table.notes)
+
+
+def test_two_variants_of_a_rival_are_told_apart(result):
+    options = {sigma: EmbeddingConfig.of("periodic", sigma=sigma).as_dict() for sigma in (0.01, 0.3)}
+    runs = [result(embedding="periodic", accuracy=0.5 + sigma, model=model) for sigma, model in options.items()]
+    (part,) = comparisons(run_frame(runs))
+    assert list(lines(models_table(part)))[:2] == ["periodic (sigma 0.3)", "periodic (sigma 0.01)"]
+
+
+def test_older_seeds_are_marked(result):
+    runs = [result(embedding="learned", seed=s) for s in range(3)]
+    for run in runs:
+        run.configuration["data"]["seed"] = 0
+    table = models_table(comparisons(run_frame(runs))[0])
+    assert table.rows[0][0] == "learned ‡"
+    assert any(note.startswith("‡ older runs") for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "compute", "used", "mark"),
+    [
+        ("paper", None, None, ""),
+        ("paper", "float32", "float32", ""),
+        ("paper", "bfloat16", None, " §"),
+        ("compact", "bfloat16", None, ""),
+        ("compact", "bfloat16", "bfloat16", ""),
+        ("compact", "bfloat16", "float32", " §"),  # of a processor without it
+        ("compact", None, None, " §"),
+        ("recipes/mine.toml", "bfloat16", "float32", ""),
+    ],
+)
+def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, used, mark):
+    """Files of results leave float32 out, which recipes had before there was a choice, and older ones what was used."""
+    told = {} if compute is None else {"compute": compute}
+    run = result(embedding="learned", recipe={"name": recipe} | told, compute=used)
+    table = models_table(comparisons(run_frame([run]))[0])
+    assert table.rows[0][0] == "learned" + mark
+    assert any("precision" in note for note in table.notes) == bool(mark)
+
+
+def test_accuracies_by_the_number_of_training_rows(result):
+    few = [
+        result(embedding=name, seed=s, accuracy=a + 0.01 * s, lookup=0.4, rule=None, recipe={"max_rows": 50})
+        for name, a in {"adelic": 0.7, "learned": 0.6, "xval": 0.5}.items()
+        for s in (0, 1)
+    ]
+    every = [result(embedding=name, accuracy=0.9, lookup=0.5, rule=None) for name in ("adelic", "learned")]
+    only_once = result("mheight-8")
+    (table,) = sizes_tables(comparisons(run_frame([*every, *few, only_once])))
+    assert table.columns == ("model", "50 rows", f"all {every[0].rows['train']:,}")
+    assert {name: cells for name, *cells in table.rows} == {
+        "AOE (digits)": ["70.50 [70.00, 71.00]", "90.00"],
+        "learned": ["60.50 [60.00, 61.00]", "90.00"],
+        "AOE − learned": ["+10.00 (each seed)", "0.00"],
+        "majority class": ["50.00", "50.00"],
+        "look-up": ["40.00", "50.00"],
+        "best trivial rule": ["–", "–"],
+    }  # xval ran on one number of rows alone
+
+
+def test_what_a_run_costs(result):
+    train = {"train": 1_000, "validation": 10, "test": 10}
+    graph = result(
+        "quiver-11",
+        recipe={"body": "graph", "epochs": 20},
+        rows=train,
+        flops=7_000,
+        command="adelic train quiver  # at abc",
+    )
+    tokens = result(
+        "quiver-11", embedding="learned", recipe={"epochs": 20}, rows=train, flops=90_000, command="adelic train"
+    )
+    ours, theirs = (costs_table(comparisons(run_frame([run]))).rows[0] for run in (graph, tokens))
+    assert ours[2:5] == (
+        "1,000",
+        "0.2",
+        "4.2e+08",
+    )  # 11 vertices · 1,000 rows · 20 epochs; three times the forward pass
+    assert theirs[2:5] == ("1,000", "2.4", "5.4e+09")  # 121 tokens and [CLS]
+    command, comment = graph.todays_command().split("  # ")
+    assert command.startswith("adelic train quiver --")
+    assert "--body graph" in command  # the recipe says no such thing
+    assert (ours[-1], theirs[-1]) == (f"`{command}` ({comment})", "`adelic train`")
+    assert comment == "at abc"
+
+
+def test_the_recipe_of_a_row_is_the_best_of_aoe_and_learned_vectors(found, result):
+    """Learned vectors are best with an MLP, AOE without; the rival of the other recipe is named with it."""
+    body = {"body": "mlp"}
+    aoe, learned = (
+        [
+            result(embedding=name, features=features, accuracy=rate, recipe=body, validation=validation, seed=seed)
+            for seed in range(3)
+        ]
+        for name, features, rate, validation in (
+            ("adelic", "digits", 0.8, {"accuracy": 0.8, "loss": 1}),
+            ("learned", None, 0.98, {"accuracy": 0.995, "loss": 0.1}),
+        )
+    )
+    line = lines(overview(found(*aoe, *learned)))["schubert-4 (published)"]
+    assert (line["AOE"], line["learned"]) == ("80.00 ± 0.00 (digits, quick with body mlp)", "98.00 ± 0.00")
+    assert line["best rival"].endswith("(fone †, quick)")
+    fewer = lines(overview(found(*aoe[:2], *learned)))["schubert-4 (published)"]  # two seeds, which have no interval
+    assert fewer["AOE"] == "96.00 ± 0.25 (digits, quick)"
+    alone = lines(overview(found(*learned)))["schubert-4 (published)"]  # AOE did not run with it: nothing to be paired
+    assert alone["AOE"] == "96.00 ± 0.25 (digits, quick)"
+
+
+@pytest.fixture
+def runs(result):
+    """Return runs of AOE, learned vectors and two rivals, of as many seeds."""
+
+    def make(row="schubert-4", seeds=3, **changes):
+        accuracies = {"adelic": 0.96, "learned": 0.90, "fone": 0.93, "xval": 0.80}
+        return [
+            result(row, name, seed=s, accuracy=accuracy + (-1) ** s * len(name) / 2000, lookup=0.5, **changes)
+            for s in range(seeds)
+            for name, accuracy in accuracies.items()
+        ]
+
+    return make
+
+
+def test_the_declared_contrast_of_each_row(runs):
+    found = comparisons(run_frame([*runs(), *runs("weaving-6", seeds=2), *runs("mheight-8", seeds=1)]))
+    table = contrasts_table(found)
+    weaving, schubert, mheight = (dict(zip(table.columns, line, strict=True)) for line in table.rows)
+    assert schubert["row, recipe"] == "schubert-4 (published), quick"
+    contrast = declared_contrast(next(one for one in found if one.first.row == "schubert-4"))
+    assert schubert["AOE − learned"].startswith("+5.98 (+5.")
+    assert schubert["p, corrected"] == "< 0.001"
+    assert contrast["p"] < 0.0005
+    assert (schubert["look-up"], schubert["seeds"]) == ("50.00", "3")
+    assert schubert["AOE"].endswith(" (digits)")
+    assert (weaving["p, corrected"], mheight["p, corrected"]) == ("–", "–")
+    assert weaving["AOE − learned"] == "+6.00 (+5.95 to +6.05)"
+    assert mheight["AOE − learned"] == "+5.95"
+    assert schubert["AOE − learned"].endswith(", p < 0.001)")
+
+
+def test_the_contrasts_of_a_table_are_corrected_together(runs):
+    """Three of one p in one table: Holm's first is three times as large, and so are all that follow."""
+    names = ("schubert-4", "mheight-8", "weaving-6")
+    alone = declared_contrast(comparisons(run_frame(runs()))[0])
+    table = contrasts_table(comparisons(run_frame([run for name in names for run in runs(name)])))
+    lines = [dict(zip(table.columns, line, strict=True)) for line in table.rows]
+    assert {line["p, corrected"] for line in lines} == {p_text(3 * alone["p"])}
+
+
+def test_the_rows_of_the_contrast(real_results, result):
+    """McNemar's test and the bootstrap over rows stand beside, where results keep predictions."""
+    runs = [result(embedding=name, seed=s) for name in real_results for s in range(2)]
+    (part,) = comparisons(run_frame(runs))
+    contrast = declared_contrast(part)
+    expected = discordance(*(part.models.runs[contrast[name]] for name in ("aoe", "learned")))
+    line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
+    assert line["rows: AOE / learned alone"] == f"{expected['first']} / {expected['second']}"
+    assert line["interval over rows"].count(" to ") == 1
+    (part,) = comparisons(run_frame([replace(run, labels=None, predictions=None) for run in runs]))
+    line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
+    assert (line["rows: AOE / learned alone"], line["p, McNemar"], line["interval over rows"]) == ("–", "–", "–")
+
+
+def test_contaminated_data_and_a_row_without_learned_vectors_have_no_contrast(runs, result):
+    parts = comparisons(run_frame([*runs("weaving-6", contaminated=True), result("schubert-4")]))
+    assert contrasts_table(parts).rows == ()
+    assert contrasts_table(parts).to_markdown() == "## Declared contrast: AOE − learned\n\nnot run\n"
+    assert differences_table(parts[0]).rows == ()
+
+
+def test_exploratory_differences(runs):
+    (part,) = comparisons(run_frame(runs()))
+    table = differences_table(part)
+    assert table.columns == ("AOE (digits) −", "difference", "95 % interval", "seeds", "p, corrected")
+    rows = {line[0]: line for line in table.rows}
+    assert set(rows) == {"fone", "xval"}  # learned vectors are the declared contrast
+    found = exploratory_differences(part)
+    assert rows["xval"][1] == "+16.03"
+    assert rows["xval"][4] == "< 0.001"
+    assert found.adjusted.loc[[("AOE (digits)", "xval")]].item() < 0.0005
+    assert "p over 4 pairs. The declared contrast is AOE (digits) − learned." in table.notes[0]
+    assert "fone above xval (+13.00)" not in table.notes[0]  # the same for each seed: nothing to test
+    assert "fone above learned" in table.notes[0]
+
+
+def test_without_aoe_the_best_model_is_compared(result):
+    runs = [
+        result(embedding=name, seed=s, accuracy=0.9 + s * len(name) / 1000, validation={"accuracy": kept, "loss": 0.5})
+        for name, kept in (("fone", 0.8), ("learned", 0.9))
+        for s in range(3)
+    ]
+    (part,) = comparisons(run_frame(runs))
+    assert differences_table(part).columns[0] == "learned −"
+
+
+def test_where_every_seed_has_the_same_difference_there_is_no_interval(result):
+    """Three seeds that differ by the same rows: no interval of width 0, which would be a certainty."""
+    accuracies = {"adelic": 0.75, "learned": 0.5, "fone": 0.625}
+    runs = [
+        result(embedding=name, seed=s, accuracy=accuracy + s / 8)
+        for name, accuracy in accuracies.items()
+        for s in range(3)
+    ]
+    (part,) = comparisons(run_frame(runs))
+    declared, exploratory = contrasts_table([part]), differences_table(part)
+    assert declared.rows[0][4:7] == ("+25.00 (each seed)", "–", "3")
+    assert exploratory.rows == (("fone", "+12.50", "each seed", "3", "–"),)
+    assert all("Their spread is 0" in table.notes[-1] for table in (declared, exploratory))
+    runs[0].test["accuracy"] += 0.01
+    (part,) = comparisons(run_frame(runs))
+    assert not any(
+        "spread" in note for table in (contrasts_table([part]), differences_table(part)) for note in table.notes
+    )
+
+
+def test_a_note_of_several_tables_stands_once():
+    tables = [Table.of(("row", "x"), (("a †", "1"),), ("shared", title), title) for title in ("one", "two")]
+    text = to_markdown([*tables, Table.of(("row", "x"), (), (), "three")])
+    assert text.count("shared") == text.count("† with") == 1
+    assert text.index("## two") < text.index("shared") < text.index("## three")
+    assert text.endswith("## three\n\nnot run\n")
+
+
+def test_one_change_at_a_time(result):
+    """The base is what most others of its embedding are one setting away from; two settings away is not a line."""
+
+    def runs(accuracy, *, seeds=range(3), **changes):
+        return [result(seed=s, accuracy=accuracy + 0.001 * s * s, **changes) for s in seeds]
+
+    models = [
+        *runs(0.95),
+        *runs(0.90, model={"coordinates": "real"}),
+        *runs(0.96, recipe={"pooling": "tokens"}),
+        *runs(0.80, model={"coordinates": "real"}, recipe={"pooling": "tokens"}),
+        *runs(0.85, embedding="learned", seeds=[0]),
+        *runs(0.70, model={"precision": 3}, seeds=[7]),
+    ]
+    (part,) = comparisons(run_frame(models))
+    table = changes_table(part)
+    assert [(line[0], line[2], line[4]) for line in table.rows] == [
+        ("none: AOE (digits)", "–", "3"),
+        ("pooling=tokens", "+1.00", "3"),
+        ("coordinates=real", "−5.00", "3"),
+        ("learned", "−10.00", "1"),
+    ]  # the last model has no seed in common
+    assert table.rows[1][3] == "each seed"
+    assert changes_table(comparisons(run_frame(runs(0.9)))[0]).rows == ()
+
+
+def table_of(results, **options):
+    """Return the table of the tasks with one class a row."""
+    (table,) = tables(results, "runs", **options)
+    return table
+
+
+def lines_of(results, **options):
+    """Return its lines, by column."""
+    return [dict(zip(RUN_COLUMNS, row, strict=True)) for row in table_of(results, **options).rows]
+
+
+def line_of(*results):
+    (line,) = lines_of(results)
+    return line
+
+
+def test_one_run(result):
+    line = line_of(
+        result(
+            accuracy=0.87654,
+            balanced_accuracy=0.5,
+            macro_f1=1 / 3,
+            loss=0.69314,
+            majority=0.523,
+            lookup=0.6,
+            rule=0.97,
+            rule_name="length",
+            recipe={"epochs": 7},
+        )
+    )
+    assert line == {
+        "task": "schubert-4 (published)",
+        "model": "AOE (digits)",
+        "training": "quick, 7 epochs, 1 seed",
+        "majority class": "52.30",
+        "look-up": "60.00",
+        "best trivial rule": "97.00 (length)",
+        "test accuracy": "87.65",
+        "macro-F1": "33.33",
+        "test loss": "0.6931",
+        "published": "paper 87.89, ACD 94.6 ± 1.0",
+    }
+
+
+def test_the_best_trivial_rule_is_named_where_all_seeds_have_one(result):
+    rules = [{"rule": 0.97, "rule_name": "length"}, {"rule": 0.99, "rule_name": "length"}]
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00 (length)"
+    rules[1]["rule_name"] = "prefixes"
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00"
+    assert line_of(result(rule=None, rule_name=None))["best trivial rule"] == "–"  # an older result
+
+
+def test_published_figures_stand_beside_ours(result):
+    assert line_of(result("weaving-6", "learned"))["published"] == "paper 53.02"
+    assert line_of(result("weaving-6", "adelic"))["published"] == "paper 100.00"
+    assert line_of(result("weaving-6", "fone"))["published"] == "–"
+    levels = result("weaving-6", "fone", edition="levels")
+    assert line_of(levels)["published"] == "ACD 85.9 ± 2.3"  # the format that the ACD authors had
+    assert line_of(result("schubert-4", "fone"))["published"] == "ACD 94.6 ± 1.0"
+    assert line_of(result("schubert-4", "learned", split="orbits"))["published"] == "–"
+    assert line_of(result("schubert-3"))["published"] == "–"
+
+
+def test_the_order_is_the_papers_whatever_was_run_first(result):
+    results = [
+        result(row, e) for row in ("rsk-5", "mheight-8", "schubert-4", "lattice-12") for e in ("learned", "adelic")
+    ]
+    lines = lines_of(results)
+    expected = [f"{row} (published)" for row in ("lattice-12", "schubert-4", "mheight-8", "rsk-5")]
+    assert [line["task"] for line in lines[::2]] == expected
+    assert [line["task"] for line in lines[1::2]] == expected
+    assert {line["model"] for line in lines} == {"learned", "AOE (digits)"}
+
+
+def test_the_tables_name_look_up_and_have_ten_columns_at_most():
+    assert RUN_COLUMNS[3:6] == ("majority class", "look-up", "best trivial rule")
+    assert len(RUN_COLUMNS) == 10
+    assert "look-up: memory alone" in wording()["runs"]["note"]
+
+
+def test_all_rows(result):
+    lines = lines_of([result("schubert-4", "adelic"), result("schubert-3")], all_rows=True)
+    assert len(lines) == 2 * 13 + 1
+    run = [line for line in lines if line["test accuracy"] != "not run"]
+    assert [line["task"] for line in run] == ["schubert-4 (published)", "schubert-3 (published)"]
+    assert list(dict.fromkeys(line["task"] for line in lines)) == [
+        *map(as_published, published_rows()),
+        "schubert-3 (published)",
+    ]
+    missing = next(line for line in lines if line["task"] == "quiver-11 (published)" and line["model"] == "learned")
+    assert missing == dict.fromkeys(RUN_COLUMNS, "–") | {
+        "task": "quiver-11 (published)",
+        "model": "learned",
+        "test accuracy": "not run",
+        "published": "paper 45.13, ACD 92.9 ± 0.5",
+    }
+    assert len(lines_of([result()])) == 1
+
+
+@pytest.fixture
+def table(result):
+    results = [result(seed=s, accuracy=0.9 + s / 100) for s in range(3)]
+    results += [result(embedding="learned", predicts_one_class=True), result("schubert-3", "fone")]
+    return table_of(results, all_rows=True)
+
+
+def test_a_pipe_holds_every_figure_in_one_piece(table, capsys):
+    print_figures(table)
+    text = capsys.readouterr().out
+    rows = [[cell.strip() for cell in row.strip("│").split("│")] for row in text.splitlines() if row.startswith("│")]
+    assert rows == [list(row) for row in table.rows]
+
+
+def test_no_runs():
+    (empty,) = tables([], "runs")
+    assert empty.rows == ()
+    assert len(empty.to_csv().splitlines()) == 1
+    assert empty.to_markdown() == "not run\n"
+    assert len(table_of([], all_rows=True).rows) == 26
+    print_figures(empty)
+
+
+def test_the_place_wise_model_is_named_and_is_not_the_papers(result):
+    placewise, flat = result("weaving-6", features="characters", places="late"), result("weaving-6")
+    assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, flat)] == [
+        ("AOE (characters, late)", "–"),
+        ("AOE (digits)", "paper 100.00"),
+    ]
