@@ -70,7 +70,7 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
     monkeypatch.chdir(tmp_path)
     runs = [result(), result("mheight-8", "learned")]
     Path("results").mkdir()
-    Path("experiments/results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
+    Path("results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
     assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
     assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()
