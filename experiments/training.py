@@ -1,10 +1,8 @@
-"""Measure training: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
+"""Measure training: our loop against the stock loop, AOE against a learned embedding, products.
 
     python experiments/training.py                                      # throughput at one length, in a minute
-    python experiments/training.py --full throughput embedding setup    # about 40 minutes on two cores
+    python experiments/training.py --full throughput embedding          # about 40 minutes on two cores
     python experiments/training.py --full embedding --device cuda --compute bfloat16 --lengths 20 --tokens 2000000
-    python experiments/training.py --full accuracy                      # 30 runs, an hour and a half on two cores
-    python experiments/training.py --full accuracy --recipe quick       # 30 runs, 45 minutes on one core
 
 The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
 the allocator. Every figure comes from a process of its own, since a process has one allocator; processes of the sides
@@ -15,9 +13,6 @@ parts:
   throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
   embedding  the time of training steps, AOE against nn.Embedding, in turn in one process; on a GPU, with steps that are
              compiled and with steps that are not
-  accuracy   test accuracy on mheight-8 and schubert-4, of the stock loop and of ours; run folders are kept, and a run
-             that is done is read. The stock loop has the allocator's settings here, which change its time alone
-  setup      seconds from a loaded data set to the first step: encoding, model, trainer
   products   float32 operations a second, on one core, of a linear layer's forward and backward pass, torch's and ours
 """
 
@@ -42,24 +37,19 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 import adelic_lab
 from adelic import acd
-from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.nn.backend import PRECISIONS, is_quick
 from adelic.nn.bodies.encoder import Affine, project
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
-from adelic.storage.files import atomic_write
 from adelic_lab.runs.fitted import device_name
-from adelic_lab.runs.objectives import OneClass, make_objective
+from adelic_lab.runs.objectives import OneClass
 from adelic_lab.train.compiling import SWITCH as COMPILE
 from adelic_lab.train.compiling import is_wanted
-from adelic_lab.train.fitting import build_model
 from adelic_lab.train.loop import Split, Trainer
 from adelic_lab.train.workers import TOKENS
 
 SIDES = ("stock", "float32", "bfloat16")
-ROWS = ("mheight-8", "schubert-4")
-DROPOUT = 0.1  # the paper's
 N_NUMBERS, N_CLASSES = 24, 5
 LAYERS = {
     "queries, keys and values": (128, 384),
@@ -120,28 +110,17 @@ class StockLoop:
             self.step += 1
         self.epoch += 1
 
-    @torch.no_grad()
-    def figures(self, ids: torch.Tensor, labels: torch.Tensor) -> tuple[float, float]:
-        """Return accuracy and −loss."""
-        self.model.eval()
-        logits = torch.cat([self.model(part) for part in ids.split(4096)])
-        return (logits.argmax(-1) == labels).double().mean().item(), -functional.cross_entropy(logits, labels).item()
-
 
 def main() -> None:
     """Measure the chosen parts and bring the files of results up to date, or print the tables."""
     parts = {
         "throughput": throughput,
         "embedding": embedding,
-        "accuracy": accuracy,
-        "setup": setup,
         "products": products,
     }
     workers = {
         "steps": worker_steps,
         "embedding": worker_embedding,
-        "accuracy": worker_accuracy,
-        "setup": worker_setup,
         "products": worker_products,
     }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,12 +140,8 @@ def main() -> None:
         "--sides", nargs="+", choices=SIDES, help="of `throughput` (default: all, bfloat16 if there are instructions)"
     )
     parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
-    parser.add_argument("--seeds", type=int, help="runs a side of `accuracy` (default: 1; with --full 5)")
-    parser.add_argument("--epochs", type=int, help="of `accuracy` (default: 1; with --full the recipe's)")
-    parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
     parser.add_argument("--device", default="cpu", help="of `embedding`; the others are the CPU's (default: cpu)")
     parser.add_argument("--compute", choices=PRECISIONS, default="float32", help="of `embedding` (default: float32)")
-    parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders of `accuracy` (default: runs)")
     parser.add_argument(
         "--output", type=Path, help="a folder (default: runs/benchmarks; with --full experiments/results)"
     )
@@ -177,8 +152,8 @@ def main() -> None:
         keep_freed_memory()
         print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
     else:
-        few = {"repetitions": 2, "tokens": 20_000, "lengths": [9], "seeds": 1, "epochs": 1}
-        many = {"repetitions": 5, "tokens": 150_000, "seeds": 5}
+        few = {"repetitions": 2, "tokens": 20_000, "lengths": [9]}
+        many = {"repetitions": 5, "tokens": 150_000}
         for option, value in (many if chosen.full else few).items():
             if getattr(chosen, option) is None:
                 setattr(chosen, option, value)
@@ -186,7 +161,7 @@ def main() -> None:
         known, *_ = common.instructions().split()
         for part in chosen.parts or (parts if chosen.full else ["throughput"]):
             results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
-            name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
+            name = f"training_{part}"
             if part == "embedding" and chosen.device != "cpu":
                 name += f"_{torch.device(chosen.device).type}"
             elif known != "AVX-512":
@@ -273,39 +248,6 @@ def embedding(chosen: argparse.Namespace) -> Results:
             "entries": entries}  # fmt: skip
 
 
-def accuracy(chosen: argparse.Namespace) -> Results:
-    """Compare the loops' test accuracy."""
-    entries = []
-    for row in ROWS:
-        found: dict[str, list[Results]] = {side: [] for side in SIDES}
-        for seed in range(chosen.seeds):
-            for side in SIDES:
-                say(f"{row} seed {seed} {side}")
-                options = {"row": row, "seed": seed, "recipe": chosen.recipe, "epochs": chosen.epochs}
-                found[side].append(in_a_process("accuracy", settings=True, side=side, runs=str(chosen.runs), **options))
-                say(f"{row} seed {seed} {side}: {found[side][-1]}")
-        for side in SIDES:
-            values = [result["accuracy"] for result in found[side]]
-            entries.append(
-                {"row": row, "side": side, "accuracies": values, "mean": statistics.fmean(values),
-                 "interval": interval(values) if len(values) > 2 else None,
-                 "seconds": [result["seconds"] for result in found[side]]}
-            )  # fmt: skip
-    return {"recipe": chosen.recipe, "dropout": DROPOUT, "embedding": "adelic", "epochs": chosen.epochs,
-            "entries": entries}  # fmt: skip
-
-
-def setup(chosen: argparse.Namespace) -> Results:
-    """Measure what comes between a loaded data set and the first step."""
-    entries = []
-    for row in ROWS:
-        repetitions = common.each(range(chosen.repetitions), lambda _, row=row: f"set-up of {row}")
-        seconds = [in_a_process("setup", settings=True, row=row) for _ in repetitions]
-        entries.append({"row": row, "median_seconds": statistics.median(seconds), "seconds": seconds})
-        say(f"{row}: set-up {entries[-1]['median_seconds']:.3f} s")
-    return {"target": 1, "met": all(entry["median_seconds"] < 1 for entry in entries), "entries": entries}
-
-
 def products(chosen: argparse.Namespace) -> Results:
     """Measure the products of a layer, which take most of a step."""
     say(f"{len(LAYERS)} linear layers, one core")
@@ -384,49 +326,6 @@ def worker_embedding(
     return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
 
 
-def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> adelic_lab.Experiment:
-    """Return a run of AOE with a recipe and the paper's dropout, which the two loops do differently."""
-    task, _, n = row.rpartition("-")
-    chosen = adelic_lab.load_recipe(recipe, f"{task}-{n}", dropout=DROPOUT, **changes)
-    aoe = adelic_lab.EmbeddingConfig.of("adelic")
-    return adelic_lab.Experiment(data=TaskData(task, int(n)), model=aoe, recipe=chosen, seed=seed)
-
-
-def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | None, runs: str) -> Results:
-    """Return test accuracy, at the best epoch of validation, and training time of one run."""
-    compute = "float32" if side == "stock" else side
-    config = configuration(row, seed, recipe=recipe, epochs=epochs, compute=compute)
-    if side != "stock":
-        result = adelic_lab.run(config, Path(runs, config.label), device="cpu")
-        return {"accuracy": result.test["accuracy"], "seconds": result.seconds}
-    finished = Path(runs, f"{config.label}-stock.json")
-    if not finished.exists():
-        atomic_write(finished, json.dumps(stock_accuracy(config)))
-    found: Results = json.loads(finished.read_text(encoding="utf-8"))
-    return found
-
-
-def stock_accuracy(config: adelic_lab.Experiment) -> Results:
-    """Return test accuracy and training time of a run by the stock loop."""
-    data = config.data.load(config.seed)
-    vocabulary = Vocabulary(data.vocabulary)
-    train, validation, test = (
-        (vocabulary.ids(X), torch.from_numpy(np.asarray(y, dtype=np.int64)))
-        for X, y in (
-            (data.X_train, data.y_train), (data.X_validation, data.y_validation), (data.X_test, data.y_test),
-        )
-    )  # fmt: skip
-    torch.manual_seed(config.seed)
-    loop = StockLoop(Stock(build_model(config, data, make_objective(data))), config.recipe, *train)
-    best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
-    for _ in range(config.recipe.epochs):
-        loop.run_epoch()
-        score = loop.figures(*validation)
-        if score > best[0]:
-            best = (score, loop.figures(*test)[0])
-    return {"accuracy": best[1], "seconds": time.perf_counter() - start}
-
-
 def worker_products(repetitions: int) -> list[common.Seconds]:
     """Return the processor's seconds of forward and backward passes of each layer, torch's and ours in turn."""
     torch.set_num_threads(1)
@@ -444,21 +343,6 @@ def worker_products(repetitions: int) -> list[common.Seconds]:
         }
         found.append(common.interleaved(passes, repetitions, time.thread_time))
     return found
-
-
-def worker_setup(row: str) -> float:
-    """Return the seconds of encoding and set-up, once the data is loaded."""
-    config = configuration(row, 0)
-    data = config.data.load(config.seed)
-    start = time.perf_counter()
-    vocabulary = Vocabulary(data.vocabulary)
-    splits = [
-        Split(vocabulary.ids(X), y, CPU)
-        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
-    ]
-    objective = make_objective(data)
-    Trainer(build_model(config, data, objective), config.recipe, *splits, objective=objective, seed=0)
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

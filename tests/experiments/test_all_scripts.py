@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "experiments"
 OF_TEXT = {"text_models", "text_rivals", "text_table", "text_word_models"}
 """What text_arithmetic and text_word_problems consist of, which is tested with them."""
-WITH_TESTS = {"common", "tables", "folds", "moebius_ceiling", "training", "arithmetic_searches"} | OF_TEXT
+WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_searches"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 
 

@@ -12,7 +12,7 @@ from adelic import acd
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "training"
-PARTS = ("throughput", "embedding", "accuracy", "setup", "products")
+PARTS = ("throughput", "embedding", "products")
 
 
 @pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
@@ -59,17 +59,15 @@ def test_sizes_where_none_are_given(script, monkeypatch, tmp_path, full):
     assert "AVX2" in json.loads((tmp_path / "training_throughput_avx2.json").read_text(encoding="utf-8"))["machine"]
 
 
-@pytest.mark.parametrize("part", PARTS[1:4])
-def test_other_parts(script, monkeypatch, tmp_path, capsys, part):
+def test_embedding(script, monkeypatch, tmp_path, capsys):
     """With stand-ins for what a process would measure."""
-    figures = {"embedding": {"adelic": [1.0, 2.0, 2.0], "learned": [1.0, 1.0, 1.0]}, "setup": 0.5}
-    figures["accuracy"] = {"accuracy": 0.5, "seconds": 1.0}
-    monkeypatch.setattr(script, "in_a_process", lambda name, **_: figures[name])
+    figures = {"adelic": [1.0, 2.0, 2.0], "learned": [1.0, 1.0, 1.0]}
+    monkeypatch.setattr(script, "in_a_process", lambda name, **_: figures)
     monkeypatch.setattr(script.common, "instructions", lambda: "AVX-512")
-    monkeypatch.setattr(sys, "argv", ["training.py", part, "--output", str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["training.py", "embedding", "--output", str(tmp_path)])
     script.main()
     assert capsys.readouterr().err.count("\n") >= 3
-    (path,) = tmp_path.glob(f"training_{part}*.json")
+    (path,) = tmp_path.glob("training_embedding*.json")
     assert json.loads(path.read_text(encoding="utf-8"))["entries"]
 
 
