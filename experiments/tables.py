@@ -35,7 +35,6 @@ from adelic_lab.cli.report import in_markdown, report
 from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic, columns
 from adelic_lab.report.page import figures
-from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.report.table import Table
 from adelic_lab.report.tables import single_runs
 
@@ -207,16 +206,6 @@ def ratios(results: dict[str, Any]) -> str:
     return table(["", "ratio", "target", ""], rows)
 
 
-def precisions(results: dict[str, Any]) -> str:
-    """Return the ratios of windows of each number of digits, those that miss their target in bold."""
-    cells: dict[str, dict[str, str]] = {}
-    for name, ratio in results["ratios"].items():
-        operation, digits = name.removesuffix(" digits").rsplit(", ", 1)
-        text = f"{ratio:.2f}" if ratio >= results["targets"][name] else f"**{ratio:.2f}**"
-        cells.setdefault(operation, {})[digits] = text
-    return table(["", *next(iter(cells.values()))], [[name, *row.values()] for name, row in cells.items()])
-
-
 def decode(results: dict[str, Any]) -> str:
     """Return the speed of `decode()` and of the loop."""
     rows = [
@@ -255,29 +244,6 @@ def local_functions(results: dict[str, Any]) -> str:
     targets = " and ".join(dict.fromkeys(f"{e['target']:g} ({e['other']})" for e in results["entries"]))
     head = ["µs a number", "digits", "numbers", "adelic", "other", "ratio"]
     return f"{table(head, rows)}\n\nTargets of the ratio: {targets}."
-
-
-def growth(results: dict[str, Any]) -> str:
-    """Return the seconds against the number of values."""
-    values = results["values"]
-    rows = [
-        [f"{size:,}", *(f"{values['seconds'][kind][i]:.3g}" for kind in values["seconds"])]
-        for i, size in enumerate(values["size"])
-    ]
-    return table(["values", *(f"{kind}, s" for kind in values["seconds"])], rows)
-
-
-def growth_memory(results: dict[str, Any]) -> str:
-    """Return the memory that encoding takes against the number of values.
-
-    >>> print(growth_memory({"values": [1000], "peak_bytes": {"integers": [3 << 19]}}).splitlines()[-1])
-    | 1,000 | 1.5 |
-    """
-    peak = results["peak_bytes"]
-    rows = [
-        [f"{size:,}", *(f"{peak[kind][i] / 2**20:,.1f}" for kind in peak)] for i, size in enumerate(results["values"])
-    ]
-    return table(["values", *(f"{kind}, MiB" for kind in peak)], rows)
 
 
 def training_throughput(results: dict[str, Any]) -> str:
@@ -347,53 +313,6 @@ def training_embedding(results: dict[str, Any]) -> str:
     return table(["length", "step with AOE / with nn.Embedding", "95 % interval of the mean"], rows)
 
 
-def training_accuracy(results: dict[str, Any]) -> str:
-    """Return test accuracies of the loops, and how they differ from the stock loop's with the same seeds."""
-    stock = {e["row"]: e["accuracies"] for e in results["entries"] if e["side"] == "stock"}
-    rows = []
-    for e in results["entries"]:
-        cells = [f"{100 * e['mean']:.2f}", percent_interval(e["accuracies"])]
-        if e["side"] == "stock":
-            cells += ["", ""]
-        else:
-            difference = np.subtract(e["accuracies"], stock[e["row"]])
-            cells += [f"{100 * difference.mean():+.2f}", percent_interval(difference)]
-        rows.append([f"{e['row']}, {e['side']}", *(cell.replace("-", "−") for cell in cells)])
-    return table(["row, loop", "test accuracy, %", "95 % interval", "− stock, same seeds", "95 % interval"], rows)
-
-
-def percent_interval(values: Sequence[float]) -> str:
-    """Return the 95 % confidence interval of a mean of rates, in percent, by Student's t.
-
-    >>> percent_interval([0.5, 0.5, 0.5]), percent_interval([0.5])
-    ('50.00 to 50.00', 'too few seeds')
-    """
-    half = confidence_interval(list(values))
-    if half is None:
-        return "too few seeds"
-    mean = float(np.mean(values))
-    return f"{100 * (mean - half):.2f} to {100 * (mean + half):.2f}"
-
-
-def folds(results: dict[str, Any]) -> str:
-    """Return the accuracies and losses of a cross-validation, the best first.
-
-    >>> one = {"model": "learned", "accuracies": [0.9, 0.92], "losses": [0.3, 0.2]}
-    >>> print(folds({"entries": [one]}).splitlines()[-1])
-    | learned | 91.00 | 90.00 to 92.00 | 0.2500 |
-    """
-    rows = [
-        [
-            e["model"],
-            f"{100 * np.mean(e['accuracies']):.2f}",
-            f"{100 * min(e['accuracies']):.2f} to {100 * max(e['accuracies']):.2f}",
-            f"{np.mean(e['losses']):.4f}",
-        ]
-        for e in sorted(results["entries"], key=lambda e: -float(np.mean(e["accuracies"])))
-    ]
-    return table(["model", "accuracy, %", "worst and best fold", "loss"], rows)
-
-
 def compact(results: dict[str, Any]) -> str:
     """Return the candidates for the recipe `compact`, and which its rule chooses once all their trainings are done."""
     script = importlib.import_module("compact")
@@ -440,11 +359,6 @@ def choose_compact(means: dict[tuple[int, float], tuple[float, ...]]) -> tuple[i
     return short if round(means[best][0] - means[short][0], 9) <= 0.005 else best
 
 
-def training_setup(results: dict[str, Any]) -> str:
-    """Return the seconds from a loaded data set to the first step."""
-    return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
-
-
 def text_costs_step(results: dict[str, Any]) -> str:
     """Return the time of a training step with numbers as a multiple of that of the plain model."""
     columns = ("equipped", "four operations", "twelve operations", "twelve, 25 digits", "four, all learned")
@@ -476,11 +390,6 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_libraries": ratios,
     "encode_libraries_avx2": ratios,
     "encode_operations": ratios,
-    "encode_precisions": precisions,
-    "encode_threads": ratios,
-    "encode_first": ratios,
-    "encode_growth": growth,
-    "encode_growth_memory": growth_memory,
     "decode": decode,
     "big_integers": big_integers,
     "local_functions": local_functions,
@@ -489,10 +398,6 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "training_products": training_products,
     "training_products_avx2": training_products,
     "training_embedding": training_embedding,
-    "training_accuracy_paper": training_accuracy,
-    "training_accuracy_quick": training_accuracy,
-    "training_setup": training_setup,
-    "folds": folds,
     "compact": compact,
     "text_costs_step": text_costs_step,
     "text_costs_perplexity": text_costs_perplexity,
