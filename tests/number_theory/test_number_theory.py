@@ -1,21 +1,17 @@
 """The drawn tasks: answers against definitions and other systems, splits that share nothing, bounds that hold."""
 
 import itertools
-import json
 import math
 import tracemalloc
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import sympy
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.cli import commands, main
 from adelic.data import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.number_theory import TASKS, task
@@ -351,24 +347,3 @@ def test_options_as_texts_of_the_data():
     for wrong in (("limit",), ("limit=5000", "limit=6000")):
         with pytest.raises(ConfigurationError, match="must be NAME=VALUE, each name once"):
             DrawnData("gcd", 100, task_options=wrong)
-
-
-def test_the_engine_trains_on_them(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    line = "train gcd --examples 200 --test-cases 100 --never-seen-cases 50 --task-options limit=5000 --solver xval"
-    line += " --steps 5"
-    done = CliRunner().invoke(commands, line.split(), obj="adelic")
-    assert done.exit_code == 0, done.output
-    (folder,) = Path("runs").iterdir()
-    assert folder.name.startswith("gcd-200-limit-5000-xval-seed0-")
-    result = json.loads((folder / "result.json").read_text())
-    assert result["never_seen"].keys() == {"uniform", "stratified", "new numbers"}
-    assert result["command"] == f"adelic {line} --seed 0"
-    with pytest.raises(SystemExit) as caught:
-        main(["train", "gcd", "--task-options", "limit=5", "--solver", "xval"])
-    assert caught.value.code == 2
-    assert "limit=5 must be a whole number from 2000" in capsys.readouterr().err
-    with pytest.raises(SystemExit) as caught:
-        main(["train", "gcd", "--solver", "xval", "--tensorboard"])
-    assert caught.value.code == 2
-    assert "--tensorboard is for networks, and xval is none" in capsys.readouterr().err

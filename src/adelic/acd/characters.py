@@ -52,6 +52,9 @@ from adelic.storage.checks import shown, whole_number
 Partition = tuple[int, ...]
 
 
+# Partitions
+
+
 def partitions(n: int) -> list[Partition]:
     """Return all partitions of n, in reverse lexicographic order.
 
@@ -139,6 +142,9 @@ if TYPE_CHECKING:
 Int64 = NDArray[np.int64]
 
 
+# All characters of a group at once
+
+
 def all_characters(n: int, progress: Progress | None = None) -> Int64:
     """Return χ^λ_μ for all partitions λ (rows) and μ (columns) of n, 1 <= n <= 33, in reverse lexicographic order.
 
@@ -192,6 +198,9 @@ PEAK_BYTES_PER_ROW = 48
 PEAK_BYTES_PER_TOKEN = 3
 
 
+# One character at a time
+
+
 def character(lam: Iterable[int], mu: Iterable[int]) -> int:
     """Return χ^λ_μ, the value of the irreducible character λ of S_n on the permutations of cycle type μ.
 
@@ -239,6 +248,9 @@ def character_table(n: int) -> NDArray[np.int64]:
            [-1,  1,  1, -1,  1]])
     """
     return all_characters(TASK.check_size(n, "published"))
+
+
+# The data set
 
 
 def hooks(X: Integers) -> Integers:

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd import permutations as many
-from adelic.acd.permutations import length, lengths, read_array, read_permutation, symmetric_group
+from adelic.acd.permutations import length, lengths, read_permutation, read_permutations, symmetric_group
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View
 from adelic.errors import EncodingError
@@ -53,6 +53,9 @@ BITS = np.uint64(8)
 COEFFICIENT = np.uint64(255)
 GREATEST_DEGREE = 6
 ROOM = np.uint64(0xFF80_8080_8080_8080)  # what must be zero: degree 7, and the highest bit of the others
+
+
+# All polynomials of a group at once
 
 
 def coefficient_table(n: int, progress: Progress | None = None) -> Int8:
@@ -139,6 +142,9 @@ PEAK_BYTES_PER_ROW = 48
 PEAK_BYTES_PER_VALUE = 3
 
 
+# One polynomial at a time, and the Bruhat order
+
+
 def kazhdan_lusztig(x: Iterable[int], w: Iterable[int]) -> Coefficients:
     """Return the coefficients of the Kazhdan-Lusztig polynomial P_(x,w): of q^0, q^1, ..., up to the degree.
 
@@ -203,25 +209,13 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
     >>> bruhat_leq([[0, 1, 2], [1, 2, 0]], [2, 0, 1]).tolist()
     [True, False]
     """
-    lower, upper = _read_permutations(x), _read_permutations(w)
+    lower, upper = (read_permutations(each, 0) for each in (x, w))
     if lower.shape[-1] != upper.shape[-1]:
         raise EncodingError(f"permutations of {lower.shape[-1]} and of {upper.shape[-1]} cannot be compared")
     try:
         return many.bruhat_below(lower, upper)
     except ValueError as error:
         raise EncodingError(f"shapes {lower.shape} and {upper.shape} cannot be broadcast") from error
-
-
-def _read_permutations(permutations: ArrayLike) -> Integers:
-    array = read_array(permutations, "an array of permutations")
-    if array.ndim == 0:
-        raise EncodingError(f"permutations have shape (*, n), not {shown(permutations)}")
-    n = array.shape[-1]
-    wrong = (np.sort(array, axis=-1) != np.arange(n)).any(axis=-1)
-    if wrong.any():
-        first = array[wrong].reshape(-1, n)[0]
-        raise EncodingError(f"{shown(tuple(first.tolist()))} is not a permutation of 0..{n - 1}")
-    return array
 
 
 @lru_cache(maxsize=1 << 18)
@@ -310,6 +304,9 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
                         seen.add(lower)
                         stack.append(lower)
                         yield lower
+
+
+# The data set
 
 
 def _generate(request: Request) -> Rows:

@@ -58,6 +58,9 @@ Int64 = NDArray[np.int64]
 Indices = NDArray[np.intp]
 
 
+# All paths of a size at once
+
+
 def all_paths(n: int) -> Int8:
     """Return all lattice paths with n ones and n-1 zeros, in ascending lexicographic order.
 
@@ -218,6 +221,9 @@ PEAK_BYTES_PER_TOKEN = 3
 PEAK_BYTES_PER_WRITTEN_ROW = 400
 
 
+# One path at a time
+
+
 def is_lattice_path(path: Iterable[int]) -> bool:
     """Return whether a word has n ones and n-1 zeros, and more ones than zeros in every prefix but the empty one.
 
@@ -372,6 +378,9 @@ def _convergents(terms: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, in
     for term in terms:
         p, q, r, s = term * p + r, term * q + s, p, q
     return (p, q), (r, s)
+
+
+# The data set
 
 
 def _ranks(paths: NDArray[np.int8], edition: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -91,6 +91,30 @@ def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tupl
     return entries
 
 
+def read_permutations(values: Any, *firsts: int) -> Integers:
+    """Return an array of permutations in one-line notation, (*, n), each of f, ..., f + n - 1 for one of the firsts f.
+
+    Whatever is not such an array is an EncodingError.
+
+    >>> read_permutations([[1, 0], [1, 2]], 0, 1).shape
+    (2, 2)
+    >>> read_permutations([[0, 1], [2, 0]], 0)
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: (2, 0) is not a permutation of 0..1
+    """
+    array = read_array(values, "an array of permutations")
+    if array.ndim == 0:
+        raise EncodingError(f"permutations have shape (*, n), not {shown(values)}")
+    n = array.shape[-1]
+    ordered = np.sort(array, axis=-1)
+    right = np.any([(ordered == np.arange(first, first + n)).all(axis=-1) for first in firsts], axis=0)
+    if not right.all():
+        wrong = tuple(array[~right].reshape(-1, n)[0].tolist())
+        of = " or of ".join(f"{first}..{first + n - 1}" for first in firsts)
+        raise EncodingError(f"{shown(wrong)} is not a permutation of {of}")
+    return array
+
+
 def length(permutation: tuple[int, ...]) -> int:
     """Return the number of inversions: pairs i < j with w(i) > w(j), the Coxeter length.
 

@@ -23,10 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
-from adelic.acd.permutations import differences, read_array, read_permutation
+from adelic.acd.permutations import differences, read_permutation, read_permutations
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
-from adelic.errors import EncodingError
-from adelic.storage.checks import shown
 
 # A061552(n) - A032351(n) for n = 4, 5, ...
 ROW_COUNTS = (
@@ -71,15 +69,9 @@ def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
     """Return the label of each permutation, (*, n) -> (*), -1 where there is none."""
     from adelic.acd.mheight import kernels
 
-    read_array(permutations, "an array of permutations")
-    n = permutations.shape[-1]
+    n = read_permutations(permutations, 0, 1).shape[-1]
     # reshape(-1, 0) could not tell how many rows there are.
     rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
-    ordered = np.sort(rows, axis=1)
-    right = (ordered == np.arange(n)).all(axis=1) | (ordered == np.arange(1, n + 1)).all(axis=1)
-    if not right.all():
-        wrong = tuple(rows[np.argmin(right)].tolist())
-        raise EncodingError(f"{shown(wrong)} is not a permutation of 0..{n - 1} or of 1..{n}")
     return kernels.labels_of(rows.astype(np.int64)).reshape(permutations.shape[:-1])
 
 

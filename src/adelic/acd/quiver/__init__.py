@@ -71,6 +71,9 @@ from adelic.storage.workers import map_parts
 ENTRY_LIMIT = (1 << 31) - 1
 
 
+# Exchange matrices
+
+
 def mutate(b: ArrayLike, k: int) -> Integers:
     """Return the mutation at vertex k: -b_ij if i = k or j = k, else b_ij + sgn(b_ik) max(b_ik b_kj, 0).
 
@@ -244,7 +247,10 @@ def _narrowed(matrices: NDArray[np.int64], small: bool) -> Integers:
     return narrow
 
 
-CHUNK = 4096  # rows that are worked on at once, where the work takes several bytes for each entry
+CHUNK = 4096  # matrices that are worked on at once, where the work takes several bytes for each entry
+
+
+# Symmetries of rows, and what is read off them
 
 
 def _squares(X: Integers) -> Integers:
@@ -358,7 +364,6 @@ OTHER_ROWS = (909, 3130, 9339, 26525, 68875, 157749, 348016, 671729, 1335530, 22
 GREATEST_N = 5 + len(OTHER_ROWS)
 
 SEARCH_LIMIT = 127  # entries of a mutation class, which is searched in int8
-CHUNK = 4096  # matrices that are mutated in one compiled call, and rows that are relabelled at once
 
 # Measured: search, rows, their copies in the split and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 64
@@ -378,6 +383,9 @@ class MutationClass(NamedTuple):
 
     matrices: NDArray[np.int8]
     depths: NDArray[np.int64]
+
+
+# Seeds and their mutation classes
 
 
 def initial_seed(mutation_type: str, n: int) -> NDArray[np.int8]:
@@ -510,6 +518,9 @@ def _check_search(depth: object, limit: object) -> tuple[int | None, int]:
     if most is None or most < 1:
         raise ConfigurationError(f"limit must be a whole number from 1 on, not {shown(limit)}")
     return steps, most
+
+
+# The data set
 
 
 def _members(part: tuple[str, int]) -> NDArray[np.int8]:

@@ -38,7 +38,14 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.permutations import inverses, read_array, read_permutation, read_sequence, symmetric_group
+from adelic.acd.permutations import (
+    inverses,
+    read_array,
+    read_permutation,
+    read_permutations,
+    read_sequence,
+    symmetric_group,
+)
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
@@ -255,13 +262,9 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     >>> X.shape, y.tolist()
     ((2, 24), [[1, 1, 0], [0, 0, 0]])
     """
-    words = read_array(permutations, "an array of permutations")
+    words = read_permutations(permutations, 1)
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
         raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
-    wrong = np.flatnonzero((np.sort(words, axis=1) != np.arange(1, words.shape[1] + 1)).any(axis=1))
-    if len(wrong):
-        bad = words[wrong[0]].tolist()
-        raise EncodingError(f"row {wrong[0]} is not a permutation of 1..{len(bad)}: {shown(bad)}")
     return _encoded(words.astype(np.int8))
 
 

@@ -57,6 +57,9 @@ Int8 = NDArray[np.int8]
 Int64 = NDArray[np.int64]
 
 
+# All patterns, and the rows beside them
+
+
 def all_patterns(n: int, progress: Progress | None = None) -> Int8:
     """Return the rows of every simple arrangement of n pseudolines, 3 <= n <= 9.
 
@@ -243,6 +246,9 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     return answers if batch else bool(answers)
 
 
+# Symmetries, and what is read off rows
+
+
 def rotated(matrices: ArrayLike) -> Integers:
     """Return the patterns with the marked cell moved past pseudoline 1, which so becomes pseudoline n.
 
@@ -409,6 +415,9 @@ def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
     if n is None:
         raise EncodingError(f"the last axis must have length n(n-1) with n >= 2, not shape {array.shape}")
     return array.reshape(*array.shape[:-1], n, n - 1), n
+
+
+# The data set
 
 
 def _generate(request: Request) -> Rows:
