@@ -239,14 +239,6 @@ class TestMixing:
         with pytest.raises(EncodingError, match="an exponent must be an integer"):
             SPACE.encode([1, 2]) ** exponent
 
-    def test_powers(self):
-        a = SPACE.encode([7, -1, 0])
-        assert (a**3).decode().tolist() == [343, -1, 0]
-        assert (a ** np.int8(2)).decode().tolist() == [49, 1, 0]
-        assert (a**0).decode().tolist() == [1, 1, 1]
-        assert (a[:2] ** -2).decode().tolist() == [Fraction(1, 49), 1]
-        assert (SPACE.encode(3) ** 10**6).digits.shape == (3, 8)
-
 
 class TestComparison:
     def test_element_by_element(self):
