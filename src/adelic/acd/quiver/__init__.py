@@ -219,7 +219,7 @@ def _stacked(matrices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _symmetrizable(stacked: NDArray[np.int64]) -> NDArray[np.bool_]:
-    answer: NDArray[np.bool_] = _symmetrizers(stacked).all(axis=1)
+    answer: NDArray[np.bool_] = np.asarray(_symmetrizers(stacked).all(axis=1))
     return answer
 
 
