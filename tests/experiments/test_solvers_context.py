@@ -91,23 +91,6 @@ def test_sizes_and_residues_choose(name, examples, steps):
         assert np.mean(solver.answer(questions) == right) > 0.8
 
 
-@pytest.mark.long
-def test_the_seed_determines_everything():
-    def weights(seed):
-        network = fitted(steps=30, seed=seed, examples=300)._network
-        return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
-
-    np.testing.assert_array_equal(weights(3), weights(3))
-    assert not np.array_equal(weights(3), weights(4))
-
-
-def test_progress():
-    ticks = []
-    operands, answers = SMALL.sample(50, np.random.default_rng(0))
-    Context().fit(SMALL, operands, answers, seed=0, steps=5, progress=lambda *progress: ticks.append(progress))
-    assert [progress[:2] for progress in ticks] == [(i, 5) for i in range(1, 6)]
-
-
 def test_every_row_comes_before_any_comes_again():
     drawn = torch.cat([_in_epochs(300, step, seed=3) for step in range(3)])[:3000].reshape(10, 300)
     assert (drawn.sort(dim=1).values == torch.arange(300)).all()

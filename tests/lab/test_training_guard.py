@@ -28,7 +28,6 @@ from adelic_lab import (
     SolverConfig,
     Steps,
     run,
-    run_distributed,
     run_matrix,
     tune,
 )
@@ -161,15 +160,6 @@ def test_a_part_of_the_rows(tiny_config, tmp_path, plant, no_step, leak, max_row
         run(tiny_config(**options, max_rows=max_rows), tmp_path / "run", device="cpu")
     assert names(tmp_path) == {"cache", "runs"}
     assert names(tmp_path / "runs") == set()
-
-
-@pytest.mark.long
-def test_several_processes(tiny_config, tmp_path, plant):
-    """Each loads the data, and each refuses them; no file is written, and no process waits for another."""
-    config = tiny_config(**plant("image of a test row"))
-    with pytest.raises(LeakError, match="image 1 of training row"):
-        run_distributed(config, tmp_path / "run", device="cpu", devices=2)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_matrix(tiny_config, tmp_path, plant, no_step):

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from adelic_lab.runs.runner import run, trained_network
     from adelic_lab.search.dimensions import Search
     from adelic_lab.search.tuning import StudyResult, tune
-    from adelic_lab.train.distributed import run_distributed
+    from adelic_lab.train.devices import run_distributed
     from adelic_lab.train.sampler import ClassBalancedSampler
 
 _MODULES = {
@@ -105,7 +105,7 @@ _MODULES = {
         "StudyResult",
         "tune",
     ),
-    "train.distributed": ("run_distributed",),
+    "train.devices": ("run_distributed",),
     "train.sampler": ("ClassBalancedSampler",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

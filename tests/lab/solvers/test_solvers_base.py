@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from adelic.errors import AdelicError
+from adelic.errors import AdelicError, ConfigurationError
 from adelic.number_theory import task
 from adelic_lab.config.recipes import cosine, rate_at
-from adelic_lab.config.solver_names import TITLES
+from adelic_lab.config.solver_names import PACKAGED, TITLES
 from adelic_lab.models.solvers.base import CheckedSolver, Schedule, build_solver, descend
+
+TASKS = [task("addition"), task("modular-sum", terms=3, modulus=11), task("expression"), task("conic")]
+"""Each solver in tables learns one of these."""
+TRAINED = [name for name in PACKAGED if not TITLES[name].endswith("no network") and "608" not in name]
 
 
 def rate_of(step, steps, *, peak, warm_up):
@@ -79,8 +83,31 @@ def test_both_orders_double_the_examples():
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_every_name_in_tables_builds_a_solver_that_has_learned_nothing(name):
-    assert build_solver(name).n_parameters == 0
+def test_a_solver_that_has_learned_nothing(name):
+    solver = build_solver(name)
+    assert solver.n_parameters == 0
+    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
+        solver.answer(np.array([[1, 2]]))
+    asked = next(one for one in TASKS if solver.obstacle(one) is None)
+    nothing = np.empty((0, asked.arity), dtype=np.int64), np.empty(0, dtype=object)
+    with pytest.raises(ConfigurationError, match=rf"^examples=0 leaves too few to learn {asked.name} from; give at"):
+        solver.fit(asked, *nothing, seed=0, steps=1)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_all_is_drawn_from_the_seed_and_progress_is_told(name):
+    """And torch's own numbers go on as if there had been no training."""
+    asked = next(one for one in TASKS if build_solver(name).obstacle(one) is None)
+    examples, before, weights = asked.sample(20, np.random.default_rng(0)), torch.get_rng_state(), []
+    for seed in (1, 1, 2):
+        solver, told = build_solver(name), []
+        solver.fit(asked, *examples, seed=seed, steps=2, progress=lambda *what, told=told: told.append(what))
+        assert [what[:2] for what in told[-2:]] == [(1, 2), (2, 2)]
+        weights.append(torch.cat([p.detach().flatten() for p in solver._network.parameters()]))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+    assert solver.n_parameters == sum(p.numel() for p in solver._network.parameters() if p.requires_grad) > 0
 
 
 @pytest.mark.parametrize(

@@ -161,24 +161,6 @@ def test_residues_of_any_product_of_primes_are_decoded(modulus):
     assert decoded(space, functional.one_hot(digits).float(), asked).tolist() == numbers.tolist()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [*PLACEWISE, "adelic-flat"])
-def test_the_seed_determines_everything(name):
-    addition = task("addition")
-    operands, answers = addition.sample(60, np.random.default_rng(0))
-
-    def logits(seed):
-        solver = build_solver(name)
-        ticks = []
-        solver.fit(addition, operands, answers, seed=seed, steps=5, progress=lambda *progress: ticks.append(progress))
-        assert [progress[:2] for progress in ticks] == [(i, 5) for i in range(1, 6)]
-        network = solver._network
-        return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
-
-    np.testing.assert_array_equal(logits(3), logits(3))
-    assert not np.array_equal(logits(3), logits(4))
-
-
 def test_errors():
     solver = build_solver("adelic-placewise")
     with pytest.raises(ConfigurationError, match="call fit first"):

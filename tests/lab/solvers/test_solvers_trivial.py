@@ -3,7 +3,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.models.solvers import build_solver
@@ -113,10 +112,3 @@ def test_obstacles():
     assert both.obstacle(ARITHMETIC["fraction-addition"]) is None
     assert LeastSquares().obstacle(ARITHMETIC["fraction-addition"]) == "answers are rounded to integers"
     assert LeastSquares().obstacle(ARITHMETIC["sum"]) is None
-
-
-@pytest.mark.parametrize("name", ["residue-table", "least-squares"])
-def test_nothing_is_answered_before_fit(name):
-    with pytest.raises(ConfigurationError, match="call fit first"):
-        build_solver(name).answer(np.array([[1, 2]]))
-    assert build_solver(name).n_parameters == 0

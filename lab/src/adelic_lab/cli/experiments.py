@@ -172,9 +172,14 @@ def train(
     if tensorboard and not config.is_network:
         raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
     folder = run_dir or Path("runs") / config.label
+    is_alone = devices == nodes == 1 and node_rank == 0
+    if not is_alone and "LOCAL_RANK" not in os.environ:
+        from adelic_lab.train.devices import become_torchrun
+
+        become_torchrun(config, device, devices, nodes, node_rank)
     chosen = None if given["primes"] or given["precision"] else _proposed(config)
     with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as progress:
-        if devices == nodes == 1 and node_rank == 0:
+        if is_alone:
             result = adelic_lab.run(
                 config, folder, device=device, restart=restart, progress=progress, tensorboard=tensorboard
             )
@@ -184,7 +189,6 @@ def train(
                 folder,
                 devices=devices,
                 nodes=nodes,
-                node_rank=node_rank,
                 device=device,
                 restart=restart,
                 progress=progress,

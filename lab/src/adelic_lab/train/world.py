@@ -1,38 +1,43 @@
 """The processes that train one model together, as the training loop sees them; usually there is one."""
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
+from adelic.errors import AdelicError
+
 T = TypeVar("T")
 
 
 class World:
-    """One process, which does everything itself: the default. `distributed.FabricWorld` has several.
+    """One process, which does everything itself, or one of several that are joined by Fabric.
 
     The contract with the training loop: every process draws the same batch, computes gradients on its `share` of it,
     and weighs its mean loss so that the `average` of the gradients over the processes is that of the batch. Files are
     written by the first process alone (`lead`).
 
+    Args:
+        fabric: launched, of strategy "ddp"; None for one process.
+        devices: processes a machine.
+
     Attributes:
         rank: which process this is, from 0.
         size: how many there are.
-        devices: how many of them a node has.
         pace: after how many steps they agree on saving and stopping, which costs a message.
 
     >>> ALONE.share(torch.arange(5))
     (tensor([0, 1, 2, 3, 4]), 1.0)
     """
 
-    rank = 0
-    size = 1
-    devices = 1
-    pace = 1
+    def __init__(self, fabric: Any = None, devices: int = 1) -> None:
+        self._fabric, self.devices = fabric, devices
+        self.rank, self.size, self.pace = (fabric.global_rank, fabric.world_size, 16) if fabric else (0, 1, 1)
 
     @property
     def nodes(self) -> int:
@@ -40,13 +45,7 @@ class World:
         return self.size // self.devices
 
     def bounds(self, n: int) -> tuple[int, int]:
-        """Return this process's part of n rows in a fixed order: the first row, and the one after the last.
-
-        >>> class Third(World):
-        ...     rank, size = 2, 4
-        >>> Third().bounds(10)
-        (5, 7)
-        """
+        """Return this process's part of n rows in a fixed order: the first row, and the one after the last."""
         return n * self.rank // self.size, n * (self.rank + 1) // self.size
 
     def share(self, rows: torch.Tensor) -> tuple[torch.Tensor, float]:
@@ -56,8 +55,6 @@ class World:
         every row of an uneven batch counts alike. A batch with fewer rows than there are processes leaves some without
         one; they take part in the averaging with a row of weight 0. Rows are int64, and at least one.
         """
-        if self.size == 1:
-            return rows, 1.0
         start, stop = self.bounds(len(rows))
         return (rows[start:stop], self.size * (stop - start) / len(rows)) if stop > start else (rows[:1], 0.0)
 
@@ -66,29 +63,66 @@ class World:
         return name if self.rank == 0 else f"{name} of process {self.rank}"
 
     def average(self, parameters: Iterable[nn.Parameter]) -> None:
-        """Replace the gradients of all parameters by their averages over the processes."""
+        """Replace the gradients of all parameters by their averages over the processes.
+
+        This is what DistributedDataParallel does, in one message after the backward pass instead of several during it.
+        It does not depend on how gradients are computed; and these models are small, so there is little to overlap.
+        """
+        if self._fabric is None:
+            return
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        flat = self._fabric.all_reduce(torch.cat([g.flatten() for g in gradients]), reduce_op="mean")
+        for gradient, average in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(average.view_as(gradient))
 
     def sum(self, value: torch.Tensor) -> torch.Tensor:
         """Return the sum of a tensor over all processes."""
-        return value
+        total: torch.Tensor = self._fabric.all_reduce(value.clone(), reduce_op="sum") if self._fabric else value
+        return total
 
     def gather(self, part: np.ndarray) -> np.ndarray:
         """Return the parts of all processes, one after the other, in every process."""
-        return part
+        parts: list[Any] = [part] * self.size
+        if self._fabric:
+            torch.distributed.all_gather_object(parts, part)
+        return np.concatenate(parts)
 
     def lead(self, function: Callable[[], T]) -> T:
         """Return in every process what the first one alone computes; raise everywhere the `AdelicError` it raises."""
-        return function()
+        if self._fabric is None:
+            return function()
+        outcome: Any = None
+        if self.rank == 0:
+            try:
+                outcome = function()
+            except AdelicError as error:
+                outcome = error
+        outcome = self._fabric.broadcast(outcome)
+        if isinstance(outcome, AdelicError):
+            raise outcome
+        found: T = outcome
+        return found
 
     @contextmanager
     def one_first(self) -> Iterator[None]:
         """Let one process of each machine go through the block before the others, who find its files."""
-        yield
+        if self._fabric is None:
+            yield
+            return
+        with self._fabric.rank_zero_first(local=True):
+            yield
 
     @contextmanager
     def copy_of(self, folder: Path, names: tuple[str, ...]) -> Iterator[Path]:
-        """Yield a folder with the first process's files of these names: for it the folder itself, else a copy."""
-        yield folder
+        """Yield a folder with the first process's files of these names, for which the machines need no common disk."""
+        if self._fabric is None:
+            yield folder
+            return
+        contents = self.lead(lambda: {name: (folder / name).read_bytes() for name in names if (folder / name).exists()})
+        with tempfile.TemporaryDirectory() as copy:
+            for name, content in contents.items():
+                Path(copy, name).write_bytes(content)
+            yield Path(copy)
 
 
 ALONE = World()

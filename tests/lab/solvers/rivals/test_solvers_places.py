@@ -78,14 +78,6 @@ def test_products_are_not_learned():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_is_drawn_from_the_seed(name):
-    first, again = (fitted(name, steps=2, examples=20) for _ in range(2))
-    weights = [torch.cat([p.flatten() for p in solver._network.parameters()]) for solver in (first, again)]
-    assert torch.equal(*weights)
-    assert first.n_parameters == len(weights[0])
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_obstacles_and_errors(name):
     solver = build_solver(name)
     assert solver.obstacle(ARITHMETIC["multiplication"]) is None

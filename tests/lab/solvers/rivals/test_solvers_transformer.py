@@ -44,18 +44,6 @@ def test_one_digit_addition_is_learned(name, steps):
     assert np.mean(said == answers) > 0.6  # 9 is the most frequent sum: a tenth
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_all_is_drawn_from_the_seed(name):
-    operands, _ = one_digit_sums()
-    before = torch.get_rng_state()
-    first, again, other = (fitted(name, steps=3, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(torch.get_rng_state(), before)
-    weights = [torch.cat([p.flatten() for p in s._network.parameters()]) for s in (first, again, other)]
-    assert torch.equal(weights[0], weights[1])
-    assert not torch.equal(weights[0], weights[2])
-    assert first.answer(operands).tolist() == again.answer(operands).tolist()
-
-
 def test_fone_in_a_wider_transformer():
     wide = fitted("fone:d_model=256", steps=2)
     widths = {p.shape[-1] for name, p in wide._network.named_parameters() if "norm" in name}
@@ -165,18 +153,3 @@ def test_places(shared):
     else:
         assert found.max_offset == 0
         assert torch.equal(operands[1], found.places[2, :3])
-
-
-def test_progress_is_told():
-    told = []
-    operands, answers = one_digit_sums()
-    build_solver("xval").fit(
-        ADDITION,
-        operands,
-        answers,
-        seed=0,
-        steps=5,
-        progress=lambda done, total, text: told.append((done, total, text)),
-    )
-    assert [t[:2] for t in told] == [(i, 5) for i in range(1, 6)]
-    assert all(t[2].startswith("loss ") for t in told)

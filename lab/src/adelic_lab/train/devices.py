@@ -1,0 +1,129 @@
+"""One run on several devices: data-parallel training by torchrun and Lightning Fabric.
+
+torchrun starts the processes and ends all of them when one has ended; Fabric joins them, by NCCL between GPUs, by Gloo
+between CPUs.
+"""
+
+import importlib
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+
+from adelic.data.protocol import Progress
+from adelic.errors import ConfigurationError, needs_extra
+from adelic.storage.checks import check_count
+from adelic.storage.workers import check_processes
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.results.result import Result
+from adelic_lab.runs.fitted import choose_device
+from adelic_lab.runs.runner import run
+from adelic_lab.train.world import World
+
+
+def become_torchrun(config: Experiment, device: str, devices: int, nodes: int, node_rank: int) -> NoReturn:
+    """Replace this process by torchrun, which starts the same command in as many processes.
+
+    Arguments are those of the command, checked as by `run_distributed`; a ConfigurationError also says that this
+    machine is too small for as many processes, or that an address is missing.
+    """
+    _check(config, device, devices, nodes)
+    if not 0 <= node_rank < nodes:
+        raise ConfigurationError(f"node-rank={node_rank} must lie from 0 to {nodes - 1}, below the number of nodes")
+    if nodes > 1 and not {"MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
+        raise ConfigurationError(
+            "several nodes meet at an address: set MASTER_ADDR and MASTER_PORT to one of the first, or use torchrun"
+        )
+    check_processes(devices)
+    meeting = ["--standalone"]
+    if nodes > 1:
+        address = [f"--master-addr={os.environ['MASTER_ADDR']}", f"--master-port={os.environ['MASTER_PORT']}"]
+        meeting = [f"--nnodes={nodes}", f"--node-rank={node_rank}", *address]
+    # Each process has its share of the cores; torchrun gives it one.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, torch.get_num_threads() // devices)))
+    agent = [sys.executable, "-m", "torch.distributed.run", *meeting, f"--nproc-per-node={devices}", "-m", "adelic"]
+    os.execv(sys.executable, [*agent, *sys.argv[1:]])
+
+
+def run_distributed(
+    config: Experiment,
+    folder: Path,
+    *,
+    devices: int = 1,
+    nodes: int = 1,
+    device: str = "auto",
+    restart: bool = False,
+    progress: Progress | None = None,
+    tensorboard: bool = False,
+) -> Result:
+    """Train, or resume, or read the result of one run on several devices, in each of torchrun's processes.
+
+    Every process takes its part of every batch of the recipe, so the batch size is the whole batch's, and losses and
+    weights are those of `run` up to the order in which floating-point numbers are added. On GPUs dropout's masks come
+    from a stream of random numbers in each process, so with dropout they are those of another, equally valid, seed.
+    Objects travel between machines as pickles: whoever reaches their ports can run code.
+
+    Args:
+        config: what to run.
+        folder: the run folder; the first process uses it.
+        devices: processes a machine, each with a GPU of its own, or with its share of the CPU's threads.
+        nodes: machines.
+        device: "auto", "cpu" or "cuda".
+        restart: delete what a former run left in the folder.
+        progress: as for `run`; called in the first process.
+        tensorboard: as for `run`.
+
+    Returns:
+        The content of result.json, on every machine.
+
+    Raises:
+        ConfigurationError: the model is not a network, torchrun has not started this process, or it has started another
+            number of them, or there are not that many devices.
+        MissingExtraError: Fabric is not installed.
+    """
+    kind = _check(config, device, devices, nodes)
+    if "LOCAL_RANK" not in os.environ:
+        raise ConfigurationError(
+            f"several devices are for processes of torchrun: torchrun --nproc-per-node {devices} your_script.py, or "
+            f"adelic train with --devices {devices}"
+        )
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
+    try:
+        fabric = importlib.import_module("lightning_fabric").Fabric(
+            accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp"
+        )
+        fabric.launch()
+    except ValueError as error:  # torchrun has started another number of processes
+        raise ConfigurationError(str(error)) from None
+    try:
+        world, told = World(fabric, devices), progress if fabric.global_rank == 0 else None
+        return run(
+            config,
+            folder,
+            device=str(fabric.device),
+            restart=restart,
+            progress=told,
+            tensorboard=tensorboard,
+            world=world,
+        )
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def _check(config: Experiment, device: str, devices: int, nodes: int) -> str:
+    """Return the kind of device; raise `ConfigurationError` or `MissingExtraError` for what cannot be started."""
+    for name, count in (("devices", devices), ("nodes", nodes)):
+        check_count(name, count, greatest=65_536)
+    if not config.is_network:
+        raise ConfigurationError(f"{config.model.name} is trained by one process; leave out --devices and --nodes")
+    if device not in ("auto", "cpu", "cuda"):
+        raise ConfigurationError(f"device {device!r} is one of several; with --devices use auto, cpu or cuda")
+    kind = choose_device(device).type
+    if kind == "cuda" and torch.cuda.device_count() < devices:
+        raise ConfigurationError(f"devices={devices}, but this machine has {torch.cuda.device_count()} GPUs")
+    with needs_extra("a run on several devices", "fabric", "./lab"):
+        importlib.import_module("lightning_fabric")
+    return kind
