@@ -130,7 +130,7 @@ def test_torchrun_gets_the_same_command(tiny_config, monkeypatch):
 
 def test_outside_torchrun(tiny_config, tmp_path, monkeypatch):
     monkeypatch.delenv("LOCAL_RANK", raising=False)
-    with pytest.raises(ConfigurationError, match="torchrun --nproc-per-node 2 your_script.py"):
+    with pytest.raises(ConfigurationError, match=r"torchrun --nproc-per-node 2 your_script\.py"):
         run_distributed(tiny_config(), tmp_path, device="cpu", devices=2)
     monkeypatch.setitem(sys.modules, "lightning_fabric", None)
     with pytest.raises(MissingExtraError, match=r"pip install './lab\[fabric\]'"):
