@@ -4,7 +4,7 @@ import torch
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
 from adelic.nn.registry import BODIES, build_embedding
-from adelic_lab.train.flops import forward_flops
+from adelic_lab.train.cost import forward_flops
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
 

@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional
 
 from adelic.nn import LearnedEmbedding, SequenceClassifier, Vocabulary
-from adelic_lab.train.compiling import SWITCH, Compiled, is_wanted
+from adelic_lab.train.steps import SWITCH, Compiled, is_wanted
 
 # Torch's compiler warns of its own parts when it is first loaded.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")

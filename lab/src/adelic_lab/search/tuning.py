@@ -31,8 +31,8 @@ from adelic_lab.runs.development import TrainValidation
 from adelic_lab.runs.fitted import choose_device, device_name
 from adelic_lab.runs.runner import development
 from adelic_lab.search.dimensions import Between, Report, Search, apply
+from adelic_lab.train.cost import check_memory
 from adelic_lab.train.fitting import begin
-from adelic_lab.train.memory import check_memory
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

@@ -34,9 +34,8 @@ from adelic_lab.runs.folder import CHECKPOINT, FILES, kept_lines, metrics_text
 from adelic_lab.runs.objectives import Objective, OneClass
 from adelic_lab.runs.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
-from adelic_lab.train.flops import forward_flops
+from adelic_lab.train.cost import check_features, check_memory, forward_flops
 from adelic_lab.train.loop import Split, Trainer
-from adelic_lab.train.memory import check_features, check_memory
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.tensorboard import TensorBoardLog
 from adelic_lab.train.world import ALONE, World

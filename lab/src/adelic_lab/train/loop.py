@@ -20,10 +20,8 @@ from adelic_lab.results.metrics import counted_by_class, is_learned
 from adelic_lab.runs.folder import Counters
 from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.checkpoint import Weights
-from adelic_lab.train.compiling import Compiled, is_wanted
-from adelic_lab.train.divergence import divergence
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
-from adelic_lab.train.steps import take_steps
+from adelic_lab.train.steps import Compiled, divergence, is_wanted, take_steps
 from adelic_lab.train.workers import Workers
 from adelic_lab.train.world import ALONE, World
 
