@@ -125,7 +125,7 @@ def test_torchrun_gets_the_same_command(tiny_config, monkeypatch):
     monkeypatch.setenv("MASTER_PORT", "29500")
     become_torchrun(tiny_config(), "cpu", 1, 2, 1)
     wanted = ["--nnodes=2", "--node-rank=1", "--master-addr=10.0.0.1", "--master-port=29500", "--nproc-per-node=1"]
-    assert found == [[sys.executable, "-m", "torch.distributed.run", *wanted, "-m", "adelic", *COMMAND]]
+    assert found == [[sys.executable, "-m", "torch.distributed.run", *wanted, "-m", "--", "adelic", *COMMAND]]
 
 
 def test_outside_torchrun(tiny_config, tmp_path, monkeypatch):

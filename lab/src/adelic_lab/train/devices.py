@@ -44,7 +44,17 @@ def become_torchrun(config: Experiment, device: str, devices: int, nodes: int, n
         meeting = [f"--nnodes={nodes}", f"--node-rank={node_rank}", *address]
     # Each process has its share of the cores; torchrun gives it one.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, torch.get_num_threads() // devices)))
-    agent = [sys.executable, "-m", "torch.distributed.run", *meeting, f"--nproc-per-node={devices}", "-m", "adelic"]
+    # Behind two dashes torchrun takes no option of the command, as --n, for its own.
+    agent = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        *meeting,
+        f"--nproc-per-node={devices}",
+        "-m",
+        "--",
+        "adelic",
+    ]
     os.execv(sys.executable, [*agent, *sys.argv[1:]])
 
 

@@ -37,7 +37,9 @@ class World:
 
     def __init__(self, fabric: Any = None, devices: int = 1) -> None:
         self._fabric, self.devices = fabric, devices
-        self.rank, self.size, self.pace = (fabric.global_rank, fabric.world_size, 16) if fabric else (0, 1, 1)
+        self.rank: int = fabric.global_rank if fabric else 0
+        self.size: int = fabric.world_size if fabric else 1
+        self.pace = 16 if fabric else 1
 
     @property
     def nodes(self) -> int:
