@@ -83,7 +83,7 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 def test_a_signal_to_torchrun_saves_and_the_run_goes_on_elsewhere(tmp_path):
     """What two processes have saved, one goes on with."""
-    folder, whole, epochs = tmp_path / "run", tmp_path / "whole", ["--batch-size", "8", "--epochs", "400"]
+    folder, whole, epochs = tmp_path / "run", tmp_path / "whole", ["--batch-size", "8", "--epochs", "60"]
     process = start(folder, *epochs, "--devices", "2")
     end = time.monotonic() + 200
     while not (folder / "config.toml").exists() and process.poll() is None and time.monotonic() < end:
