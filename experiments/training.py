@@ -44,9 +44,9 @@ from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic_lab.runs.fitted import device_name
 from adelic_lab.runs.objectives import OneClass
+from adelic_lab.train.loop import Split, Trainer
 from adelic_lab.train.steps import SWITCH as COMPILE
 from adelic_lab.train.steps import is_wanted
-from adelic_lab.train.loop import Split, Trainer
 from adelic_lab.train.workers import TOKENS
 
 SIDES = ("stock", "float32", "bfloat16")
