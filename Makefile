@@ -66,7 +66,7 @@ demo: setup
 		--runs-dir $(DEMO)/runs --results-dir $(DEMO)/results --report $(DEMO)/report
 
 queue: setup
-	OMP_NUM_THREADS=1 $(BIN)/adelic reproduce --queue experiments/queue.txt $(if $(BUDGET),--budget $(BUDGET))
+	OMP_NUM_THREADS=1 $(BIN)/python experiments/run_queue.py experiments/queue.txt $(if $(BUDGET),--budget $(BUDGET))
 
 clean:
 	rm -rf $(VENV) demo site

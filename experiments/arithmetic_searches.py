@@ -21,7 +21,7 @@ from typing import Any
 import common
 import tomli_w
 
-from adelic.cli.options import DURATION
+from adelic.cli.options import duration
 from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_toml
 from adelic_lab.config.models import SolverConfig
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument(
         "--budget",
         default=60.0,
-        type=lambda text: DURATION.convert(text, None, None),
+        type=duration,
         help="as 25m or 1h30m (default: 1m)",
     )
     parser.add_argument("--runs-dir", default="runs", help="folder for unfinished searches (default: runs)")

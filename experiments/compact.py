@@ -20,7 +20,7 @@ from pathlib import Path
 import common
 import torch
 
-from adelic.cli.options import progress_bar
+from adelic.cli.progress import progress_bar
 from adelic.data.sources import TaskData
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
 from adelic_lab.runs.development import TrainValidation

@@ -26,7 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from adelic.cli.options import progress_bar
+from adelic.cli.progress import progress_bar
 from adelic.data import drawn_task
 from adelic.nn import LocalGlobalClassifier
 from adelic.number_theory.symbols import REAL, hilbert_symbol, split

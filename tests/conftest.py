@@ -1,5 +1,6 @@
 """What the tests of several layers share: a store of their own, runs that take a fraction of a second, the command."""
 
+import contextlib
 import gc
 import io
 import itertools
@@ -132,12 +133,44 @@ def as_another_user(tmp_path: Path) -> Callable[[Callable[[], object]], int]:
     return call
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def commands_write_here(request: pytest.FixtureRequest) -> None:
+    """Tests of commands have a working directory of their own."""
+    if request.path.parent.name == "cli":
+        request.getfixturevalue("folder")
+
+
 class Outcome(NamedTuple):
     """What a command did."""
 
     status: int
     out: str
     err: str
+
+
+@pytest.fixture(scope="session")
+def invoke() -> Callable[..., Outcome]:
+    """Run a command line in this process, also before a test begins; anything but a regular exit fails."""
+    from adelic.cli import main
+
+    def call(*arguments: Any, stdin: str = "") -> Outcome:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+            patch.setattr(warnings, "showwarning", warnings.showwarning)  # main sets it
+            with pytest.raises(SystemExit) as caught:
+                main([str(argument) for argument in arguments])
+        assert isinstance(caught.value.code, int)
+        return Outcome(caught.value.code, out.getvalue(), err.getvalue())
+
+    return call
 
 
 @pytest.fixture

@@ -1,18 +1,17 @@
 """Random values for every option of every command: an exit code of 0, 1 or 2, no traceback, a few seconds of work.
 
-The options are click's own. What a command would write goes to names inside the attack's folder, sizes are the smallest
-ones or hostile, and what starts other processes, a browser or a network connection is left out.
+The options are those of the commands' signatures. What a command would write goes to names inside the attack's folder,
+sizes are the smallest ones or hostile, and what starts other processes, a browser or a network connection is left out.
 """
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from functools import cache
 from random import Random
+from typing import Any
 
-import click
-
-from adelic.cli import commands as ours
-from adelic.cli.options import Duration, IntegerList, NameList
-from adelic_lab.cli.reproduce.drawn import arithmetic
+from adelic.cli import app
+from adelic.cli.options import flags_of
 from targets.case import Case
 from targets.command_line import HOSTILE, adelic, hostile_text
 
@@ -69,18 +68,19 @@ LAST = {
 HARMLESS_EPOCHS = ("0", "-1", "1", "x", "")
 
 
-def leaves() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def leaves() -> Iterator[tuple[tuple[str, ...], Callable[..., Any]]]:
     """Yield each command with the words that call it."""
-    for name, command in ours.commands.items():
-        if isinstance(command, click.Group):
-            yield from (((name, inner), sub) for inner, sub in command.commands.items())
-        else:
-            yield (name,), command
-    yield ("reproduce", "arithmetic"), arithmetic
+    whole = app()
+    for name in [name for name in whole if not name.startswith("-")]:
+        parser = whole[name]
+        within = [((name, inner), parser[inner]) for inner in parser if not inner.startswith("-")]
+        for words, each in [((name,), parser), *within]:
+            if inspect.isfunction(each.default_command):
+                yield words, each.default_command
 
 
 @cache
-def _all() -> tuple[tuple[tuple[str, ...], click.Command], ...]:
+def _all() -> tuple[tuple[tuple[str, ...], Callable[..., Any]], ...]:
     return tuple(leaves())
 
 
@@ -96,40 +96,38 @@ def commands(case: Case) -> None:
     case.counts[f"exits with {outcome.status}"] += 1
 
 
-def random_arguments(rng: Random, words: tuple[str, ...], command: click.Command) -> list[str]:
+def random_arguments(rng: Random, words: tuple[str, ...], command: Callable[..., Any]) -> list[str]:
     """Return a command line: the words, random options and arguments, and what keeps the work small."""
     options: list[str] = []
     arguments: list[str] = []
     hostility = rng.choice([0.0, 0.1, 0.5])
-    for parameter in command.params:
-        if isinstance(parameter, click.Argument):
+    flags = flags_of(command)
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in flags:
             arguments += _argument(rng, words, parameter, hostility)
-        elif isinstance(parameter, click.Option) and parameter.name not in LEFT_OUT:
-            must = parameter.required or parameter.name == "n"
-            if must or rng.random() < 0.25:
-                name = rng.choice([*parameter.opts, *parameter.secondary_opts])
-                options += [name] if parameter.is_flag else [name, _value(rng, words, parameter, hostility)]
+        elif name not in LEFT_OUT and (name == "n" or parameter.default is parameter.empty or rng.random() < 0.25):
+            is_flag = "bool" in repr(parameter.annotation)
+            options += [flags[name]] if is_flag else [flags[name], _value(rng, words, parameter, hostility)]
     line = [*options, *LAST.get(words, []), *arguments]
     if rng.random() < 0.05:
         line.insert(rng.randrange(len(line) + 1), rng.choice(["--help", "--nonsense", "-h", "--json"]))
     return [*words, *line]
 
 
-def _argument(rng: Random, words: tuple[str, ...], parameter: click.Argument, hostility: float) -> list[str]:
+def _argument(rng: Random, words: tuple[str, ...], parameter: inspect.Parameter, hostility: float) -> list[str]:
     """Return the values of a positional argument."""
-    count = 1 if parameter.nargs == 1 else rng.randint(int(parameter.required), 3)
-    name = "coordinates_of_decode" if words == ("decode",) else str(parameter.name)
+    count = rng.randint(0, 3) if parameter.kind is parameter.VAR_POSITIONAL else 1
+    name = "coordinates_of_decode" if words == ("decode",) else parameter.name
     return [
         hostile_text(rng) if rng.random() < hostility else rng.choice(NAMES.get(name, HOSTILE)) for _ in range(count)
     ]
 
 
-def _value(rng: Random, words: tuple[str, ...], option: click.Option, hostility: float) -> str:
+def _value(rng: Random, words: tuple[str, ...], option: inspect.Parameter, hostility: float) -> str:
     """Return a value of an option: one that it takes, or a hostile one."""
-    name, kind = str(option.name), option.type
-    is_path = isinstance(kind, click.Path | click.File)
-    if is_path:
-        return rng.choice(OUTPUTS if name in ("output", "plot", "picture", "csv_file", "page") else PATHS)
+    name, kind = option.name, repr(option.annotation)
+    if "PATH" in kind or name in ("values", "labels", "file"):
+        return rng.choice(OUTPUTS if name in ("output", "plot", "csv_file", "page") else PATHS)
     if name in ("epochs", "trials", "workers"):
         return rng.choice(HARMLESS_EPOCHS if name == "epochs" else SMALL)
     if name == "n":
@@ -138,10 +136,8 @@ def _value(rng: Random, words: tuple[str, ...], option: click.Option, hostility:
         return hostile_text(rng)
     if name in NAMES:
         return rng.choice(NAMES[name])
-    if isinstance(kind, click.Choice):
-        return rng.choice([str(choice) for choice in kind.choices])
-    if isinstance(kind, IntegerList):
+    if "INTEGERS" in kind:
         return rng.choice(["2,3,5", "7", "0-2", "2,2", "4", "10007", "2147483647"])
-    if isinstance(kind, NameList | Duration):
+    if "NAMES" in kind or "DURATION" in kind:
         return rng.choice(["25m", "labelling=random", "name=choice", "addition", "1s"])
     return rng.choice(INTEGERS)

@@ -1,4 +1,5 @@
 import importlib.metadata
+import inspect
 import os
 import platform
 import re
@@ -6,84 +7,63 @@ import shlex
 import subprocess
 import sys
 
-import click
 import pytest
-from click.testing import CliRunner
 
 import adelic as package
-from adelic.cli import commands
-from adelic.cli.options import FileName
-from adelic_lab.cli.reproduce.drawn import arithmetic, columns, number_theory
-from adelic_lab.cli.reproduce.queue import queue
+from adelic.cli import app
+from adelic.cli.options import flags_of
 
 
-def walk(command, path=()):
-    """Yield every command with its words."""
-    yield path, command
-    for name in command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ():
-        yield from walk(command.get_command(click.Context(command), name), (*path, name))
+def walk(parser, path=()):
+    """Yield every command's parser with its words."""
+    yield path, parser
+    for name in [name for name in parser if not name.startswith("-")]:
+        yield from walk(parser[name], (*path, name))
 
 
-ALL = dict(walk(commands))
-LEAVES = [path for path, command in ALL.items() if not isinstance(command, click.Group)]
-
-
-def help_of(path):
-    result = CliRunner().invoke(commands, [*path, "--help"], prog_name="adelic")
-    assert result.exit_code == 0
-    return result.output
+ALL = dict(walk(app()))
+IDS = {"argvalues": list(ALL), "ids": lambda path: " ".join(path) or "adelic"}
 
 
 def examples(text):
     """Command lines in a help text, split at pipes."""
-    body = text.split("Options:")[0].split("Usage:")[1].split("\n", 1)[1]
+    body = text.split("╭─")[0].split("Usage:")[1].split("\n", 1)[1]
     found = re.findall(r"(?:^|  |\| )(adelic [a-z][^\n|]*)", body, flags=re.MULTILINE)
     return [example.strip() for example in found]
 
 
 def test_all_commands_are_there():
-    assert {"encode", "decode", "space", "train", "reproduce", "report"} <= {path[0] for path in LEAVES}
-    assert {path[1] for path in LEAVES if path[0] == "data"} == {
-        "audit",
-        "build",
-        "export",
-        "info",
-        "list",
-        "verify",
-    }
+    assert {"encode", "decode", "space", "train", "reproduce", "report"} <= {path[0] for path in ALL if path}
+    parts = {path[1] for path in ALL if path[:1] == ("data",) and len(path) == 2}
+    assert parts == {"audit", "build", "export", "info", "list", "verify"}
 
 
-@pytest.mark.parametrize("path", list(ALL), ids=lambda path: " ".join(path) or "adelic")
-def test_help_teaches_with_an_example(path):
-    text = help_of(path)
+@pytest.mark.parametrize("path", **IDS)
+def test_help_teaches_with_an_example(path, works):
+    """It stands first, and paragraphs are few."""
+    text = works(*path, "--help")
     assert any(example.startswith(shlex.join(["adelic", *path])) for example in examples(text)), text
-    assert not {"\b", "\\b"} & set(text.split())
     assert max(map(len, text.splitlines())) <= 110
+    _, _, first, *others = text.partition("╭─")[0].strip().split("\n\n")
+    assert examples(f"Usage:\n{first}")
+    assert len(others) <= 6
 
 
-@pytest.mark.parametrize("path", list(ALL), ids=lambda path: " ".join(path) or "adelic")
-def test_the_examples_are_command_lines(path):
-    for example in examples(help_of(path)):
+@pytest.mark.parametrize("path", **IDS)
+def test_the_examples_are_command_lines(path, works):
+    for example in examples(works(*path, "--help")):
         words = shlex.split(example)[1:]
-        command, context = commands, click.Context(commands)
-        while isinstance(command, click.Group):
-            assert words, f"{example}: names a group only"
-            command = command.get_command(context, words.pop(0))
-            assert command is not None, example
-        command.make_context(command.name, words)  # parses, and raises where it does not understand
+        app().parse_args(words, exit_on_error=False, print_error=False)  # raises where it does not understand
 
 
 @pytest.mark.parametrize("path", [("train",), ("tune",), ("reproduce",)], ids=" ".join)
-def test_long_helps_have_sections(path):
-    """Each option stands in one, as where they have none."""
-    _, *parts = re.split(r"^(\S[^\n]*):\n", help_of(path), flags=re.MULTILINE)
+def test_long_helps_have_sections(path, works):
+    """Each option stands in one."""
+    _, *parts = re.split(r"^╭─ (\S[^\n]*?) ─+╮$", works(*path, "--help"), flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert list(sections)[-1] == "Options"
-    assert {"TrainConfig", "Other models"} <= sections.keys()
-    listed = re.findall(r"^  (?:-h, )?(--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
-    assert sorted(listed) == sorted(
-        {option.opts[0] for option in ALL[path].params if isinstance(option, click.Option)} | {"--help"}
-    )
+    assert {"Parameters", "Training", "Other models"} <= sections.keys()
+    listed = re.findall(r"^│ (--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(flags_of(ALL[path].default_command).values())
 
 
 def test_short_help(works):
@@ -126,7 +106,7 @@ def test_the_package_runs_as_a_module():
     [
         (["encod", "3"], "did you mean 'encode'"),
         (["trian", "schubert"], "did you mean 'train'"),
-        (["data", "lst"], "did you mean 'list'"),
+        (["data", "lst"], 'Did you mean "list"'),
         (["frobnicate"], "reproduce"),
         (["train", "shubert"], "did you mean 'schubert'"),
         (["train", "schubert", "--embedding", "learnt"], "did you mean 'learned'"),
@@ -153,9 +133,8 @@ def test_a_group_without_a_command_shows_its_help(adelic, path):
     outcome = adelic(*path)
     assert outcome.status in (0, 2)
     text = outcome.out + outcome.err
-    assert not {"\b", "\\b"} & set(text.split())
     assert len(text.splitlines()) > 8
-    assert "Commands:" in text.splitlines()
+    assert "╭─ Commands" in text
 
 
 def test_nothing_is_left_to_a_traceback_in_a_process_of_its_own():
@@ -252,9 +231,16 @@ def test_an_error_does_not_repeat_what_was_pasted(refused):
     assert len(line) <= 1000 + len("adelic: ")
 
 
-def test_every_option_for_a_file_refuses_an_empty_name():
+def test_every_option_for_a_file_refuses_an_empty_name(refused):
     """It would be the working directory, or fail when all is done."""
-    every = [*ALL.values(), queue, arithmetic, number_theory, columns]
-    found = [p for each in every for p in each.params if isinstance(p.type, click.Path) and not p.type.allow_dash]
-    assert len(found) > 20
-    assert all(isinstance(path.type, FileName) for path in found)
+    found = 0
+    for path, parser in ALL.items():
+        if inspect.isfunction(command := parser.default_command):
+            keywords = inspect.signature(command).parameters.values()
+            needed = [keyword.name for keyword in keywords if keyword.kind is keyword.POSITIONAL_ONLY]
+            for keyword in [keyword for keyword in keywords if "pathlib" in repr(keyword.annotation)]:
+                words = ["" if name == keyword.name else "x" for name in needed]
+                words += [] if keyword.name in needed else [flags_of(command)[keyword.name], ""]
+                assert "the name is empty" in refused(*path, *words)
+                found += 1
+    assert found > 20

@@ -327,7 +327,7 @@ def test_an_option_of_a_task_is_trained_on(works, folder):
 
 def test_an_empty_name_is_refused_before_the_audit(refused):
     line = refused("data", "audit", "mheight", "--n", "6", "--output", "")
-    assert "'--output': the name is empty; give that of a file or a folder" in line
+    assert "--output: the name is empty; give that of a file or a folder" in line
 
 
 def test_an_audit_goes_to_a_device(works, folder, make_device):

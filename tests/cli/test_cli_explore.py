@@ -68,8 +68,8 @@ def test_without_a_name_the_page_lies_in_the_cache(works, folder, monkeypatch):
         (["1", "--primes", "4"], "4 is not a prime (4 = 2 · 2); the first primes are 2, 3, 5, 7, 11, 13"),
         (["1", "--output", "page.txt"], "give it a name that ends in .html"),
         (["1", "--output", "file/page.html"], "page.html"),
-        (["--wiht", "3"], "No such option"),
-        ([], "Missing argument 'NUMBER"),
+        (["--wiht", "3"], "unknown option"),
+        ([], "give one NUMBER"),
         (["1", "2"], "a second one goes to --with"),
     ],
 )

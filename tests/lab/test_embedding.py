@@ -12,9 +12,11 @@ from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FEATURE_KINDS
-from adelic.storage.options import _KNOWN, Option, options
+from adelic.storage.options import options
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe, run
+from adelic_lab.config import embedding as described
 from adelic_lab.config.embedding import embedding_text, options_in_words, stored_embedding
+from adelic_lab.config.options import Setting
 from adelic_lab.search.dimensions import Search, apply, check_search, default_search
 
 GCD = {2: 6, 3: 4, 97: 1}
@@ -110,8 +112,8 @@ def test_recipes_may_have_a_table_of_digits():
         ({"precision": {}}, ConfigurationError, "as 2:7,3:5"),
         ({"precision": ""}, ConfigurationError, "as 2:7,3:5"),
         ({"precision": "2:6,"}, ConfigurationError, "as 2:7,3:5"),
-        ({"precision": "2:6,2:5"}, ConfigurationError, "names 2 twice"),
-        ({"precision": {2: 6, "2": 5}}, ConfigurationError, "names 2 twice"),
+        ({"precision": "2:6,2:5"}, ConfigurationError, "and each prime once"),
+        ({"precision": {2: 6, "2": 5}}, ConfigurationError, "and each prime once"),
         ({"precision": "2-6"}, ConfigurationError, "as 2:7,3:5"),
         ({"precision": "2:6:7"}, ConfigurationError, "as 2:7,3:5"),
         ({"precision": "²:6"}, ConfigurationError, "as 2:7,3:5"),
@@ -211,9 +213,10 @@ def test_labels_say_what_is_not_the_default(name, options, in_names, in_lists):
 def test_an_option_that_is_new_is_in_every_label(monkeypatch):
     """Labels are made from the fields: one more field needs no line elsewhere."""
     learned = EmbeddingConfig.of("learned")
-    new = {"scale": Option(name="scale", kind=float, default=1.0, of=("learned",))}
-    new |= {"bias": Option(name="bias", kind=bool, default=False, of=("learned",))}
-    monkeypatch.setitem(_KNOWN, EmbeddingConfig, {**options(EmbeddingConfig), **new})
+    new = {"scale": Setting(name="scale", kind=float, default=1.0, of=("learned",))}
+    new |= {"bias": Setting(name="bias", kind=bool, default=False, of=("learned",))}
+    known = {**options(EmbeddingConfig), **new}
+    monkeypatch.setattr(described, "options", lambda _: known)
     table = {"name": "learned", "scale": 0.5, "bias": True}
     assert embedding_text(table) == "learned:scale=0.5:bias"
     assert options_in_words(table) == ["scale 0.5", "bias"]

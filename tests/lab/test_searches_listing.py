@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from adelic.cli import commands
 from adelic.data import TaskData
 from adelic_lab import Classical, Experiment, RandomSearch, Search, list_searches, run, tune
 
@@ -58,11 +56,11 @@ def test_what_is_damaged_is_named(tmp_path, name, content, words):
 
 
 @pytest.mark.long
-def test_the_command(runs):
+def test_the_command(runs, invoke):
     def printed(*options):
-        done = CliRunner().invoke(commands, ["runs", "list", "--runs-dir", str(runs), *options], obj="adelic")
-        assert done.exit_code == 0, done.output
-        return done.output
+        done = invoke("runs", "list", "--runs-dir", str(runs), *options)
+        assert done.status == 0, done.out
+        return done.out
 
     both, searches = printed(), printed("--searches")
     assert "finished" in both

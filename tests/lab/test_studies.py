@@ -14,10 +14,10 @@ import pytest
 import sqlalchemy
 
 from adelic.errors import ConfigurationError, Interrupted, LeakError, StorageError
-from adelic.storage.options import Option
+from adelic_lab.config.options import Setting
 from adelic_lab.search import studies
 
-DIMENSIONS = {"rate": Option(name="rate", bounds=(1e-3, 1.0)), "norm": Option(name="norm", tried=("a", "b"))}
+DIMENSIONS = {"rate": Setting(name="rate", bounds=(1e-3, 1.0)), "norm": Setting(name="norm", tried=("a", "b"))}
 PASSWORD = "a-secret"
 
 
@@ -68,7 +68,7 @@ def test_the_search_finds_the_best(study):
     assert best.value > -0.1
 
 
-FEW = {"norm": Option(name="norm", tried=("a", "b")), "rate": Option(name="rate", tried=(0.1, 0.2))}
+FEW = {"norm": Setting(name="norm", tried=("a", "b")), "rate": Setting(name="rate", tried=(0.1, 0.2))}
 ALL = [("a", 0.1), ("a", 0.2), ("b", 0.1), ("b", 0.2)]
 
 

@@ -1,8 +1,9 @@
-"""Layer 7, the command line: parse, call, print.
+"""The command line: parse, call, print.
 
-One module a command, or a few that belong together; `options` has what they share. The options of an experiment and
-their help come from the fields of `Experiment`, never from here. May import every layer; no layer imports it. One more
-command is a click command in a module, and a name in the list of `add_command` here.
+`options` has what the commands share, each other module one command, or a few that belong together. They are loaded
+when they are called. The options of data and experiments, and their help, come from the fields of dataclasses, never
+from here. One more command is a function in a module, and a line in `app` here; another package adds one by the entry
+points `adelic.commands`.
 """
 
 import errno
@@ -19,75 +20,65 @@ from importlib.metadata import entry_points
 from types import FrameType
 from typing import Any, NoReturn
 
-import click
+from cyclopts import App, Parameter
+from cyclopts.exceptions import CycloptsError
 
-from adelic.cli.data import data_commands
-from adelic.cli.explore import explore
-from adelic.cli.numbers import decode, encode, space
-from adelic.cli.options import SuggestingGroup, plain, with_options
-from adelic.cli.versions import version_option
-from adelic.cli.warm import warm
-from adelic.errors import INTERRUPTED, AdelicError, Interrupted, MissingExtraError
+from adelic.cli.help import print_help
+from adelic.cli.options import GIVEN, UsageError, flags_of, plain, with_options
+from adelic.errors import INTERRUPTED, AdelicError, Interrupted, MissingExtraError, UnknownNameError
 from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
-UNREAD = 1  # as click and Rich end when nobody reads the standard output any more, and as Python's documentation has it
+UNREAD = 1  # as Rich ends when nobody reads the standard output any more, and as Python's documentation has it
 SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
 """The commands that save what is finished while they work."""
-
-
 OF_THE_LABORATORY = ("train", "tune", "predict", "reproduce", "report", "runs")
 """The commands of `adelic_lab`."""
+_HELP = """Numbers that carry their own embeddings.
+
+Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6
+See it at every place     adelic explore 7/5 --with 3/4
+Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
+List the data sets        adelic data list
+Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
+Predict new rows          adelic predict runs/mine new.csv
+Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
+Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
+Learn arithmetic          adelic reproduce arithmetic --quick
+Report the results        adelic report
+List the runs             adelic runs list
+Find a number again       adelic decode 1.4 2:…011011 3:…101212 5:1.2 7:…254130
+Compile, once             adelic warm
+
+For more on a command: adelic COMMAND --help.
+
+Exit codes: 0 done; 1 not all of the output was read, as by | head, or a check of `adelic data verify` failed; 2 a
+message says what is wrong; 130, 143 stopped by Ctrl-C, by a signal.
+"""
 
 
-class Commands(SuggestingGroup):
-    """The commands of this package, and those that others add by the entry points `adelic.commands`."""
+def _versions() -> str:
+    from adelic.cli.versions import versions
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return [*super().list_commands(ctx), *entry_points(group="adelic.commands").names]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command, loaded when it is asked for."""
-        for found in entry_points(group="adelic.commands", name=name):
-            command: click.Command = found.load()
-            return command
-        if name in OF_THE_LABORATORY:
-            raise MissingExtraError(
-                f"adelic {name} is a command of the laboratory, which is not installed: pip install ./lab"
-            )
-        return super().get_command(ctx, name)
+    return "\n".join(f"{name} {version}" for name, version in versions())
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@version_option
-def commands() -> None:
-    """Numbers that carry their own embeddings.
-
-    \b
-    Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6
-    See it at every place     adelic explore 7/5 --with 3/4
-    Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
-    List the data sets        adelic data list
-    Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
-    Predict new rows          adelic predict runs/mine new.csv
-    Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
-    Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
-    Learn arithmetic          adelic reproduce arithmetic --quick
-    Report the results        adelic report
-    List the runs             adelic runs list
-    Compile, once             adelic warm
-
-    For more on a command: adelic COMMAND --help.
-
-    \b
-    Exit codes: 0 done; 1 not all of the output was read, as by | head, or a check of adelic data
-    verify failed; 2 a message says what is wrong; 130, 143 stopped by Ctrl-C, by a signal.
-    """
-
-
-for command in (encode, decode, explore, space, data_commands, warm):
-    commands.add_command(command)
+def app() -> App:
+    """Return the parser: the commands of this package, and those that others add; none of them is imported."""
+    whole = App(
+        name="adelic",
+        help=_HELP,
+        help_format="plaintext",
+        version=_versions,
+        default_parameter=Parameter(negative=(), allow_repeating=True),
+        result_action="return_value",
+    )
+    found = {name: f"adelic.cli.numbers:{name}" for name in ("encode", "decode", "space")}
+    found |= {name: f"adelic.cli.{name}:{name}" for name in ("explore", "data", "warm")}
+    found |= {added.name: added.value for added in entry_points(group="adelic.commands")}
+    for name, where in found.items():
+        whole.command(where, name=name, show=f"adelic {name}" not in _HELP)
+    return whole
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -96,25 +87,22 @@ def main(arguments: list[str] | None = None) -> None:
     _shown.clear()
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments
+    flags.clear()
+    GIVEN[:] = given
     try:
         with _terminable(f"terminated{_what_is_left(given)}"):
-            status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
+            status = _run(given)
             sys.stdout.flush()
     except AdelicError as error:
-        _fail(str(error), USER_ERROR)
-    # Before UsageError, whose subclass it is: its message is the help, of many lines.
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
-        sys.exit(USER_ERROR)
-    except click.UsageError as error:
-        help_command = f"{error.ctx.command_path if error.ctx else 'adelic'} --help"
-        _fail(f"{error.format_message()} (see `{help_command}`)", USER_ERROR)
-    except click.ClickException as error:
-        _fail(error.format_message(), USER_ERROR)
-    except (click.Abort, KeyboardInterrupt) as stop:
-        cause = stop.__cause__ or stop  # click makes an Abort of any KeyboardInterrupt
-        if isinstance(cause, Interrupted):
-            _fail(str(cause), cause.exit_code)
+        _fail(with_options(str(error), flags), USER_ERROR)
+    except CycloptsError as error:
+        cause = error.__cause__
+        if isinstance(cause, AdelicError) and error.target is not None:  # of what reads a text: it says everything
+            _fail(with_options(str(cause), flags_of(error.target)), USER_ERROR)
+        _fail(f"{error} (see `{shlex.join(['adelic', *(error.command_chain or ()), '--help'])}`)", USER_ERROR)
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, Interrupted):
+            _fail(str(stop), stop.exit_code)
         _fail(f"interrupted{_what_is_left(given)}", INTERRUPTED)
     except MemoryError as error:
         _fail(f"this takes more memory than there is ({error or 'none is left'}); smaller sizes take less", USER_ERROR)
@@ -127,6 +115,35 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"cannot write to the standard output: {trouble.strerror or trouble}", USER_ERROR)
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _run(given: list[str]) -> Any:
+    """Find the command, and call it."""
+    whole = app()
+    name = given[0] if given else "--help"
+    if name not in whole:  # cyclopts would import every command to suggest one
+        if name in OF_THE_LABORATORY:
+            raise MissingExtraError(
+                f"adelic {name} is a command of the laboratory, which is not installed: pip install ./lab"
+            )
+        is_option = name.startswith("-")
+        known = [each for each in whole if each.startswith("-") is is_option]
+        raise UnknownNameError.of("option" if is_option else "command", name, known)
+    try:
+        command, bound, _ = whole.parse_args(given, exit_on_error=False, print_error=False, help_on_error=False)
+        chain, _, _ = whole.parse_commands(given)
+    except ImportError as error:  # cyclopts's, of one that a module of a command has raised
+        raise error.__cause__ or error from None
+    if getattr(command, "__func__", None) is App.help_print:
+        print_help(whole, bound.arguments.get("tokens", ()))
+        return 0
+    bound.apply_defaults()
+    flags.update(flags_of(command))
+    try:
+        return command(*bound.args, **bound.kwargs)
+    except UsageError as error:
+        error.command_chain = chain
+        raise
 
 
 def _prepare_streams() -> None:
@@ -194,19 +211,18 @@ def _what_is_left(arguments: list[str]) -> str:
 
 def _fail(message: str, status: int) -> NoReturn:
     with suppress(OSError):  # the standard error is full, too
-        click.echo(f"adelic: {plain(one_line(message))}", err=True)
+        print(f"adelic: {plain(one_line(message))}", file=sys.stderr, flush=True)
     sys.exit(status)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    text, context = str(message), click.get_current_context(silent=True)
-    if context is not None:
-        text = with_options(text, context.command.params)
-    line = plain(one_line(text))
+    line = plain(one_line(with_options(str(message), flags)))
     if line not in _shown:  # a table may be read more than once
         _shown.add(line)
-        click.echo(f"adelic: warning: {line}", err=True)
+        print(f"adelic: warning: {line}", file=sys.stderr, flush=True)
 
 
 _shown: set[str] = set()
 """The warnings that this command has shown."""
+flags: dict[str, str] = {}
+"""The options of this command by the names of Python's keywords, in which errors are told."""

@@ -4,44 +4,43 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
+from cyclopts import App, Parameter
 
-from adelic import data
+from adelic import data as stored
 from adelic.cli.audits import print_questions, print_rows
-from adelic.cli.options import (
-    FileName,
-    Given,
-    SuggestingGroup,
-    field_options,
-    in_terms_of_options,
-    progress_bar,
-    stack,
-)
+from adelic.cli.options import File, Flag, Json, Text, field_options, takes
 from adelic.cli.outputs import check_output
-from adelic.cli.tables import print_table
+from adelic.cli.progress import progress_bar
+from adelic.cli.tables import print_table, wrapped
 from adelic.data import exporting
 from adelic.data.protocol import assigned
-from adelic.data.sources import DrawnData, TableData, TaskData
+from adelic.data.sources import DrawnData, Seeded, TableData, TaskData
 from adelic.storage.files import atomic_write
-from adelic.storage.options import Option, options
+from adelic.storage.options import options
 
-seed_option = click.option(
-    "--seed",
-    type=Given(Option(name="seed", kind=int, least=0)),
-    default=0,
-    help="Seed of what is drawn at random: negative examples and parts of the data, or questions.  [default: 0]",
-)
-data_options = stack(field_options(TaskData, is_filled=True), seed_option)
-workers_option = click.option(
-    "--workers", type=int, default=1, show_default=True, help="Number of processes that generate rows."
-)
-
+Workers = Annotated[int, Parameter(help="Number of processes that generate rows.")]
+_SEED = field_options(Seeded, is_filled=True)
+_DATA = [*field_options(TaskData, is_filled=True), *_SEED]
 _AUDITED_QUESTIONS = 20_000
 """Number of questions of a drawn task that an audit reads where no other number is given."""
 _COUNTS = ("examples", "test_cases", "never_seen_cases")
 _ASKED = (*options(TaskData), *options(TableData))
+data = App(
+    name="data",
+    help="""Generate, describe, export and verify data sets.
+
+adelic data list
+adelic data info weaving
+adelic data build weaving --n 6 --edition leaky
+adelic data export schubert --n 4 --format csv --output schubert-4
+adelic data verify schubert
+
+They are those of the Algebraic Combinatorics Dataset, made from their mathematical definitions, and those that other
+packages add. They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
+""",
+)
 
 
 def _title(task: str, size: dict[str, Any]) -> str:
@@ -51,98 +50,75 @@ def _title(task: str, size: dict[str, Any]) -> str:
 def _chosen(task: str, task_options: tuple[str, ...]) -> dict[str, Any]:
     """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
     found = assigned(task_options)
-    data.task(task).check_options(found)
+    stored.task(task).check_options(found)
     return found
 
 
-@click.group("data", cls=SuggestingGroup)
-def data_commands() -> None:
-    """Generate, describe, export and verify data sets.
-
-    They are those of the Algebraic Combinatorics Dataset, made from their mathematical definitions, and those that
-    other packages add. They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another
-    one.
-
-    \b
-    adelic data list
-    adelic data info weaving
-    adelic data build weaving --n 6 --edition leaky
-    adelic data export schubert --n 4 --format csv --output schubert-4
-    adelic data verify schubert
-    """
-
-
-@data_commands.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def list_tasks(*, as_json: bool) -> None:
+@data.command(name="list")
+def list_tasks(*, as_json: Json = False) -> None:
     """List the tasks with their sizes and editions, and the tasks that are drawn with their options.
 
-    \b
     adelic data list
     adelic data list --json
     """
-    stored, drawn = data.tasks().values(), data.drawn_tasks().values()
+    kept, drawn = stored.tasks().values(), stored.drawn_tasks().values()
     if as_json:
-        tasks = [{"name": t.name, "title": t.title, "sizes": t.sizes, "editions": list(t.editions)} for t in stored]
+        tasks = [{"name": t.name, "title": t.title, "sizes": t.sizes, "editions": list(t.editions)} for t in kept]
         asked = [{"name": t.name, "title": t.title, "options": list(t.options)} for t in drawn]
-        click.echo(json.dumps({"tasks": tasks, "drawn_tasks": asked}, indent=2, ensure_ascii=False))
+        print(json.dumps({"tasks": tasks, "drawn_tasks": asked}, indent=2, ensure_ascii=False))
         return
-    rows = [(t.name, t.title, ", ".join(map(str, t.sizes)), ", ".join(t.editions)) for t in stored]
+    rows = [(t.name, t.title, ", ".join(map(str, t.sizes)), ", ".join(t.editions)) for t in kept]
     print_table(("task", "predicts", "sizes", "editions"), rows)
     print_table(("drawn task", "asks for", "options"), [(t.name, t.title, ", ".join(t.options)) for t in drawn])
 
 
-@data_commands.command()
-@click.argument("task")
-@data_options
-@workers_option
-@in_terms_of_options
-def build(task: str, task_options: tuple[str, ...], workers: int, **size: Any) -> None:
+@data.command
+@takes(*_DATA)
+def build(task: str, /, *, task_options: tuple[str, ...], workers: Workers = 1, **size: Any) -> None:
     """Generate the data set of TASK and store it in the cache, in place of a stored one.
 
-    \b
     adelic data build mheight --n 8
     adelic data build mheight --n 8 --split orbits
     adelic data build quiver --task-options labelling=random --workers 2
+
+    Args:
+        task: Name of a task.
     """
     chosen = _chosen(task, task_options)
     with progress_bar(_title(task, size)) as progress:
-        provenance = data.build(task, progress=progress, workers=workers, **size, **chosen)
+        provenance = stored.build(task, progress=progress, workers=workers, **size, **chosen)
     rows = provenance["rows"]
     of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
-    click.echo(
+    print(
         f"{provenance['task']} n={provenance['n']} ({provenance['edition']}{of_orbits}): {rows['train']:,} train, "
         f"{rows['validation']:,} validation, {rows['test']:,} test rows in {provenance['path']}"
     )
 
 
-@data_commands.command()
-@click.argument("task")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def info(task: str, *, as_json: bool) -> None:
+@data.command
+def info(task: str, /, *, as_json: Json = False) -> None:
     """Describe TASK: what it predicts, its sizes and editions, and which choices are published or ours.
 
-    \b
     adelic data info weaving
     """
-    about = data.info(task)
+    about = stored.info(task)
     if as_json:
-        click.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        print(json.dumps(about, indent=2, ensure_ascii=False))
         return
-    click.echo(f"{about['name']}: {about['title']}")
+    print(f"{about['name']}: {about['title']}")
     for name, edition in about["editions"].items():
-        click.echo(f"\nedition {name}: {edition['title']}")
+        print(f"\nedition {name}: {edition['title']}")
         for n, shape in edition["data"].items():
-            click.echo(f"  n={n}: {_shape(shape)}")
+            print(f"  n={n}: {_shape(shape)}")
         for note in edition["notes"]:
-            click.echo(click.wrap_text(note, width=100, initial_indent="  - ", subsequent_indent="    "))
+            print(wrapped(note, 100, "  - ", "    "))
     for name, choices in about["options"].items():
-        click.echo(f"\noption {name}: {', '.join(choices)} (the first is the default)")
+        print(f"\noption {name}: {', '.join(choices)} (the first is the default)")
     for name, summary in about["views"].items():
-        click.echo(f"\nview {name}, for `adelic train --view {name}`: {summary}")
-    click.echo(f"\ncache: {about['cache']}")
+        print(f"\nview {name}, for `adelic train --view {name}`: {summary}")
+    print(f"\ncache: {about['cache']}")
     for entry in about["cached"]:
-        click.echo(f"  {entry['folder']}" + (f" (damaged: {entry['damaged']})" if entry["damaged"] else ""))
+        print(f"  {entry['folder']}" + (f" (damaged: {entry['damaged']})" if entry["damaged"] else ""))
 
 
 def _shape(shape: dict[str, Any]) -> str:
@@ -151,92 +127,88 @@ def _shape(shape: dict[str, Any]) -> str:
     return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
 
 
-@data_commands.command()
-@click.argument("task")
-@field_options(TaskData, TableData, DrawnData, only=_ASKED, default="")
-@field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}")
-@seed_option
-@click.option(
-    "--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit to this file, .json."
+@data.command
+@takes(
+    *field_options(TaskData, TableData, DrawnData, only=_ASKED, default=""),
+    *field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}"),
+    *_SEED,
 )
-@in_terms_of_options
-def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
+def audit(task: str, /, *, output: File | None = None, seed: int, **given: Any) -> None:
     """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
+
+    adelic data audit schubert --n 4
+    adelic data audit mheight --n 8 --split orbits
+    adelic data audit weaving --n 6 --edition leaky --output experiments/results/audit/weaving-6-leaky.json
+    adelic data audit gcd --task-options limit=100000 --examples 5000
+    adelic data audit mine.csv --target sold
 
     TASK is the name of a task, or the file of a table of your own, as for `adelic train`.
 
     Of a drawn task, whose questions are never stored: how often each class occurs, how trivial rules score that read
     sizes, signs, residues and digits off the operands, and how many numbers of the test occur in training.
 
-    \b
-    adelic data audit schubert --n 4
-    adelic data audit mheight --n 8 --split orbits
-    adelic data audit weaving --n 6 --edition leaky --output experiments/results/audit/weaving-6-leaky.json
-    adelic data audit gcd --task-options limit=100000 --examples 5000
-    adelic data audit mine.csv --target sold
+    Args:
+        task: Name of a task, or the file of a table of your own.
+        output: Also write the audit to this file, .json.
     """
-    is_drawn = task in data.drawn_tasks()
+    is_drawn = task in stored.drawn_tasks()
     if is_drawn:
         given |= {name: _AUDITED_QUESTIONS for name in _COUNTS if given[name] is None}
-    chosen = data.source(task, **given)
+    chosen = stored.source(task, **given)
     if output is not None:
         check_output(output, ".json", inputs=[Path(chosen.path)] if isinstance(chosen, TableData) else ())
     with progress_bar(f"auditing {task}") as progress:
-        if isinstance(chosen, data.DrawnData):
-            found = data.audit_drawn(chosen, seed=seed, progress=progress)
+        if isinstance(chosen, stored.DrawnData):
+            found = stored.audit_drawn(chosen, seed=seed, progress=progress)
         elif isinstance(chosen, TableData):
             command = ["adelic", "data", "audit", *chosen.arguments(), *(["--seed", str(seed)] if seed else [])]
             rows = chosen.load(seed)
-            found = data.audit(rows, progress=progress) | {"command": shlex.join(command)}
+            found = stored.audit(rows, progress=progress) | {"command": shlex.join(command)}
         else:
             about: dict[str, Any] = {"n": chosen.n, "edition": chosen.edition, "split": chosen.split, "seed": seed}
             about |= assigned(given["task_options"] or ())
-            found = data.audit(task, progress=progress, **about)
+            found = stored.audit(task, progress=progress, **about)
     (print_questions if is_drawn else print_rows)(found)
     if isinstance(chosen, TableData) and rows.class_names is None:
-        click.echo(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
+        print(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-        click.echo(f"wrote {output}")
+        print(f"wrote {output}")
 
 
-@data_commands.command()
-@click.argument("task")
-@data_options
-@workers_option
-@click.option(
-    "--format",
-    "file_format",
-    default="parquet",
-    show_default=True,
-    help="Format of the files: parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the text files "
-    "that the loader of the dataset's authors reads).",
-)
-@click.option(
-    "--output",
-    type=FileName(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder to write the files to; it is made if it is missing.",
-)
-@click.option("--force", is_flag=True, help="Replace existing files that have another content.")
-@in_terms_of_options
+@data.command
+@takes(*_DATA)
 def export(
-    task: str, task_options: tuple[str, ...], workers: int, file_format: str, output: Path, *, force: bool, **size: Any
+    task: str,
+    /,
+    *,
+    task_options: tuple[str, ...],
+    workers: Workers = 1,
+    file_format: Annotated[Text, Parameter("--format")] = "parquet",
+    output: File,
+    force: Flag = False,
+    **size: Any,
 ) -> None:
     """Write the data set of TASK as files for other programs.
 
-    A file dataset.json describes them. Values are integers; a class is its index, and dataset.json has the names. Files
-    that are there already are kept if they have the same content.
-
-    \b
     adelic data export schubert --n 4 --format csv --output schubert-4
     adelic data export weaving --n 6 --edition leaky --format jsonl --output weaving-6-leaky
     adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
     adelic data export lattice --n 10 --format acd --output acd-files
+
+    A file dataset.json describes them. Values are integers; a class is its index, and dataset.json has the names. Files
+    that are there already are kept if they have the same content.
+
+    Args:
+        task: Name of a task.
+        file_format: Format of the files: parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the
+            text files that the loader of the dataset's authors reads).
+        output: Folder to write the files to; it is made if it is missing.
+        force: Replace existing files that have another content.
     """
     chosen = _chosen(task, task_options)
     with progress_bar(_title(task, size)) as progress:
-        dataset = data.load(task, progress=progress, workers=workers, **size, **chosen)
+        dataset = stored.load(task, progress=progress, workers=workers, **size, **chosen)
         size["n"] = dataset.provenance["n"]
         what = [part for name in ("n", "edition", "split", "seed") for part in (f"--{name}", str(size[name]))]
         what += options(TaskData)["task_options"].words(task_options) if task_options else []
@@ -245,49 +217,49 @@ def export(
         written = shlex.join(["adelic", *command])
         path, described = exporting.write(dataset, output, file_format, force=force, command=written, progress=progress)
     for name, file in described["files"].items():
-        click.echo(f"{output / name}: {file['rows']:,} rows")
-    click.echo(path)
+        print(f"{output / name}: {file['rows']:,} rows")
+    print(path)
     for note in ("left_out", "validation", "loader", "int2int_options"):
         if note in described:
-            click.echo(f"{note.replace('_', ' ')}: {described[note]}")
+            print(f"{note.replace('_', ' ')}: {described[note]}")
 
 
-@data_commands.command()
-@click.argument("task", required=False)
-@field_options(TaskData, only=("n", "edition"), default="all with published counts")
-@field_options(TaskData, only=("split",), default="both")
-@workers_option
-@in_terms_of_options
-def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
+@data.command
+@takes(
+    *field_options(TaskData, only=("n", "edition"), default="all with published counts"),
+    *field_options(TaskData, only=("split",), default="both"),
+)
+def verify(
+    task: str | None = None, /, *, n: int | None, edition: str | None, split: str | None, workers: Workers = 1
+) -> None:
     """Generate TASK anew and compare its counts with the published ones.
+
+    adelic data verify mheight --n 8
+    adelic data verify weaving --split orbits
+    adelic data verify --workers 2
 
     Without TASK, every task is verified. A second table shows how the rows are divided with --split orbits, and how
     many rows of validation and test are images of training rows, which must be 0.
 
     The exit code is 1 if a count differs and it is not known why, or if the parts overlap or lack rows.
-
-    \b
-    adelic data verify mheight --n 8
-    adelic data verify weaving --split orbits
-    adelic data verify --workers 2
     """
     if task is not None and split is not None:
-        data.task(task).check_split(split)
+        stored.task(task).check_split(split)
     wanted: dict[str, Any] = {"n": n, "edition": edition, "workers": workers}
     with progress_bar(f"verifying {task or 'all tasks'}") as progress:
-        checks = data.verify(task, progress=progress, **wanted) if split != "orbits" else []
-        divided = data.verify_orbits(task, progress=progress, **wanted) if split != "published" else []
+        checks = stored.verify(task, progress=progress, **wanted) if split != "orbits" else []
+        divided = stored.verify_orbits(task, progress=progress, **wanted) if split != "published" else []
     if checks:
         _print_counts(checks)
     if divided:
         _print_orbits(divided)
     if not checks and not divided:
-        click.echo("no published counts are known for this size and edition", err=True)
+        print("no published counts are known for this size and edition", file=sys.stderr)
     if not all(check.equal or check.why for check in checks) or not all(check.holds for check in divided):
         sys.exit(1)
 
 
-def _print_counts(checks: list[data.Check]) -> None:
+def _print_counts(checks: list[stored.Check]) -> None:
     reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
     rows = []
     for check in checks:
@@ -297,22 +269,22 @@ def _print_counts(checks: list[data.Check]) -> None:
     columns = ("task", "n", "edition", "count of", "ours", "published", "equal")
     print_table(columns, rows, whole=columns[-1:], names=4)
     for i, reason in enumerate(reasons, 1):
-        click.echo(f"({i}) {reason}")
+        print(f"({i}) {reason}")
     for task_name, source in dict.fromkeys((check.task, check.source) for check in checks):
-        click.echo(f"{task_name}: published in {source}")
+        print(f"{task_name}: published in {source}")
 
 
-def _print_orbits(divided: list[data.OrbitCheck]) -> None:
+def _print_orbits(divided: list[stored.OrbitCheck]) -> None:
     rows = []
     for check in divided:
         counts = (check.orbits, check.train, check.validation, check.test, check.overlap)
         rows.append((f"{check.task} {check.n}, {check.edition}", *(f"{count:,}" for count in counts)))
     print_table(("with --split orbits", "orbits", "train", "validation", "test", "overlap"), rows, names=1)
-    click.echo("overlap: rows of validation and test that are images of training rows under all symmetries; must be 0")
+    print("overlap: rows of validation and test that are images of training rows under all symmetries; must be 0")
     for check in divided:
         if not check.holds:
             parts = check.train + check.validation + check.test
-            click.echo(
+            print(
                 f"NO: {check.task} {check.n}, {check.edition}: overlap {check.overlap:,}, "
                 f"and {parts:,} of {check.rows:,} rows in the parts"
             )

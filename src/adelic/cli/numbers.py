@@ -7,12 +7,13 @@ import sys
 from dataclasses import asdict
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
-from typing import IO, Any
+from pathlib import Path
+from typing import Annotated, Any
 
-import click
+from cyclopts import Parameter
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.cli.options import INTEGERS, NAME, in_terms_of_options, refuse_options, space_options
+from adelic.cli.options import ByPrime, Flag, Integers, Json, Number, Text, UsageError, refuse_options
 from adelic.errors import AdelicError, DecodingError, DivisionByZeroError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
@@ -24,42 +25,40 @@ _LONGEST_PRIME = 20
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 
 
-@click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
-@click.argument("numbers", nargs=-1, required=True)
-@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), by_prime=True)
-@click.option(
-    "--floats",
-    type=NAME,
-    help="Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them so: "
-    "exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at most that "
-    "denominator).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, which `adelic decode` reads.")
-@in_terms_of_options
 def encode(
-    numbers: tuple[str, ...],
-    primes: tuple[int, ...] | None,
-    precision: int | dict[int, int] | None,
-    fractional_digits: int | None,
-    floats: str | None,
-    *,
-    as_json: bool,
+    *numbers: Number,
+    primes: Integers | None = None,
+    precision: ByPrime | None = None,
+    fractional_digits: int | None = None,
+    floats: Text | None = None,
+    as_json: Annotated[Flag, Parameter("--json")] = False,
 ) -> None:
     """Show the real value and the p-adic digits of each NUMBER.
 
-    Together they are its adele. Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3.
-
-    As many digits stand after the point as the numbers need.
-
-    \b
     adelic encode 7/5 --primes 2,3,7 --precision 6
     adelic encode 7/5 --primes 2,3,5,7 --precision 6
     adelic encode 19.99 --primes 3,7,11
     adelic encode 360 --precision 2:6,3:4,97:1
     adelic encode 22/19 -5 --json | adelic decode
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
+
+    Together they are its adele. Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3. As
+    many digits stand after the point as the numbers need.
+
+    Args:
+        numbers: What is encoded.
+        primes: Different primes at which digits are shown, as 2,3,5.  [default: 2,3,5,7,11,13,17]
+        precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
+            too.  [default: 16]
+        fractional_digits: How many of these digits stand after the point.  [default: as many as the numbers need]
+        floats: Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them
+            so: exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at
+            most that denominator).
+        as_json: Print JSON, which `adelic decode` reads.
     """
-    refuse_options(numbers)
+    refuse_options(numbers, encode)
+    if not numbers:
+        raise UsageError("give a NUMBER, as 7/5")
     if not floats and (constant := next((text for text in numbers if _unsigned(text) in _CONSTANTS), None)):
         raise EncodingError(
             f"{constant!r} is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"
@@ -73,15 +72,15 @@ def encode(
     reals = [_real_text(exact.fraction(i), float(value)) for i, value in enumerate(adeles.real)]
     if as_json:
         errors = {"approximation_error": adeles.approximation_error.tolist()} if floats else {}
-        click.echo(json.dumps(_to_json(numbers, adeles, reals) | errors))
+        print(json.dumps(_to_json(numbers, adeles, reals) | errors))
         return
     for i, number in enumerate(numbers):
-        click.echo(number)
+        print(number)
         if floats:
-            click.echo(f"  as    {number_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
-        click.echo(f"  real  {reals[i]}")
+            print(f"  as    {number_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
+        print(f"  real  {reals[i]}")
         for j, p in enumerate(space.primes):
-            click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
+            print(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
 
 
 def _unsigned(number: str) -> str:
@@ -129,16 +128,12 @@ def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> 
     }
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("coordinates", nargs=-1)
-@click.option(
-    "--json",
-    "file",
-    type=click.File(encoding="utf-8"),
-    help="File to decode, the output of `adelic encode --json`; - is stdin.",
-)
-def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
+def decode(*coordinates: Number, file: Annotated[Text | None, Parameter("--json", metavar="FILE")] = None) -> None:
     """Find the rational number with these COORDINATES.
+
+    adelic decode 1.4 2:…011011 3:…101212 5:1.2 7:…254130
+    adelic decode ? 2:…011011 3:…101212 7:…254130
+    adelic encode 22/19 -5 --json | adelic decode
 
     They are a real value, and then PRIME:EXPANSION for each prime. Without arguments, JSON is read from standard input.
 
@@ -146,14 +141,14 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
     it is not known: the number is then taken to have a small numerator and denominator. An expansion that starts with …
     or ... is cut off there; any other is complete, as with `adelic encode`.
 
-    \b
-    adelic decode 1.4 2:…011011 3:…101212 5:1.2 7:…254130
-    adelic decode ? 2:…011011 3:…101212 7:…254130
-    adelic encode 22/19 -5 --json | adelic decode
+    Args:
+        coordinates: The real value, and the expansion at each prime.
+        file: File to decode, the output of `adelic encode --json`; - is stdin.
     """
-    adeles = _read_coordinates(coordinates) if coordinates else _read_json(file or sys.stdin)
+    refuse_options(coordinates, decode)
+    adeles = _read_coordinates(coordinates) if coordinates else _read_json(_text(file or "-"))
     for q in adeles.reshape(-1).decode():
-        click.echo(number_text(q))
+        print(number_text(q))
 
 
 def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
@@ -200,10 +195,10 @@ def _read_real(text: str) -> tuple[Fraction | None, Fraction | None]:
     return exact, (last + ulp) / 2
 
 
-def _read_json(stream: IO[str]) -> AdeleArray:
+def _read_json(text: str) -> AdeleArray:
     """Return the adeles that `adelic encode --json` wrote."""
     try:
-        found = json.load(stream)
+        found = json.loads(text)
         space = AdeleSpace.from_dict({name: found[name] for name in ("primes", "precision", "fractional_digits")})
         return space.from_digits(found["digits"], _read_reals(found["real"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -221,49 +216,41 @@ def _read_reals(found: Any) -> Any:
     return _read_real(found)[0] if isinstance(found, str) else found
 
 
-@click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("numbers", nargs=-1)
-@click.option("--values", type=click.Path(allow_dash=True), help="File of numbers, one a line; - is stdin.")
-@click.option("--labels", type=click.Path(allow_dash=True), help="File of labels, one a line, in the same order.")
-@click.option(
-    "--budget",
-    type=int,
-    default=128,
-    show_default=True,
-    help="The most coordinates a number may have: (primes + 1) · digits, or the digits of all primes and a real row.",
-)
-@click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
-@click.option("--primes", type=INTEGERS, help="Primes to choose from, as 2,3,5.  [default: those up to 43]")
-@click.option("--by-prime", is_flag=True, help="Give primes different numbers of digits where that takes fewer.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the labels' permutation test.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-@in_terms_of_options
 def space(
-    numbers: tuple[str, ...],
-    values: str | None,
-    labels: str | None,
-    budget: int,
-    operations: int,
-    primes: tuple[int, ...] | None,
-    seed: int,
-    *,
-    by_prime: bool,
-    as_json: bool,
+    *numbers: Number,
+    values: Text | None = None,
+    labels: Text | None = None,
+    budget: int = 128,
+    operations: int = 1,
+    primes: Integers | None = None,
+    by_prime: Flag = False,
+    seed: int = 0,
+    as_json: Json = False,
 ) -> None:
     """Choose the cheapest primes and digits for NUMBERS.
+
+    adelic space 0.1 2.75 19.99 --operations 2
+    adelic space -12 7/5 1000000 --primes 2,3,5,7,11 --budget 64
+    adelic space --values numbers.txt --labels classes.txt
 
     The numbers are given here, or in a file (--values). They, and every result of as many sums and products of them as
     --operations says, can be decoded in the space. With --labels, primes whose digits tell more of the label than
     chance does are preferred.
 
-    \b
-    adelic space 0.1 2.75 19.99 --operations 2
-    adelic space -12 7/5 1000000 --primes 2,3,5,7,11 --budget 64
-    adelic space --values numbers.txt --labels classes.txt
+    Args:
+        numbers: Numbers that have to be decoded.
+        values: File of numbers, one a line; - is stdin.
+        labels: File of labels, one a line, in the same order.
+        budget: The most coordinates a number may have: (primes + 1) · digits, or the digits of all primes and a real
+            row.
+        operations: How many sums and products to allow for.
+        primes: Primes to choose from, as 2,3,5.  [default: those up to 43]
+        by_prime: Give primes different numbers of digits where that takes fewer.
+        seed: Seed of the labels' permutation test.
     """
-    refuse_options(numbers)
+    refuse_options(numbers, space)
     if bool(numbers) == (values is not None):
-        raise click.UsageError("give NUMBERS or --values FILE, one of the two", ctx=click.get_current_context())
+        raise UsageError("give NUMBERS or --values FILE, one of the two")
     try:
         rationals.read(list(numbers))
     except EncodingError as error:
@@ -283,9 +270,9 @@ def space(
             "coordinates": choice.coordinates,
             "information": [asdict(row) for row in choice.information],
         }
-        click.echo(json.dumps(chosen))
+        print(json.dumps(chosen))
     else:
-        click.echo(str(choice))
+        print(str(choice))
 
 
 def _numbers(file: str) -> list[str]:
@@ -308,17 +295,21 @@ def _lines(file: str) -> list[str]:
 
     Without one that is empty, line i of one file belongs to line i of another.
     """
-    try:
-        with click.open_file(file, encoding="utf-8") as opened:
-            text = opened.read().removeprefix("\ufeff").rstrip()
-    except UnicodeDecodeError:
-        raise EncodingError(f"{_source(file)} is not text in UTF-8; one number or label a line") from None
-    except OSError as error:
-        raise StorageError(f"{_source(file)} cannot be read: {error.strerror}") from None
+    text = _text(file).removeprefix("\ufeff").rstrip()
     lines = [line.strip() for line in text.split("\n")] if text else []
     if "" in lines:
         raise EncodingError(f"{_source(file)} line {lines.index('') + 1} is empty; delete it, or write what is missing")
     return lines
+
+
+def _text(file: str) -> str:
+    """Return the content of a file, "-" for the standard input."""
+    try:
+        return sys.stdin.buffer.read().decode() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise EncodingError(f"{_source(file)} is not text in UTF-8") from None
+    except OSError as error:
+        raise StorageError(f"{_source(file)} cannot be read: {error.strerror}") from None
 
 
 def _source(file: str) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from adelic.errors import ConfigurationError
-from adelic.storage.files import check_writable, is_stream
+from adelic.storage.files import check_writable, check_writable_folder, is_stream
+
+_OF_A_RUN = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 
 
 def check_output(path: Path, ending: str, *, option: str = "--output", inputs: Iterable[Path] = ()) -> None:
@@ -18,7 +20,7 @@ def check_output(path: Path, ending: str, *, option: str = "--output", inputs: I
         inputs: files that the command reads, or that it depends on.
 
     Raises:
-        ConfigurationError: the name has another ending; the file is an input.
+        ConfigurationError: the name has another ending; the file is an input, or one of a run.
         StorageError: it cannot be written.
 
     >>> check_output(Path("mine.parquet"), ".csv")
@@ -33,7 +35,14 @@ def check_output(path: Path, ending: str, *, option: str = "--output", inputs: I
     for read in inputs:
         if os.path.realpath(read) == os.path.realpath(path) or _is_same(read, path):
             raise ConfigurationError(f"{option} {path} would replace {read}, which is an input; choose another name")
+    if path.name in _OF_A_RUN and (path.parent / "config.toml").is_file():
+        raise ConfigurationError(f"{option} {path} would replace a file of the run there; choose another name")
     check_writable(path)
+
+
+def check_folder(folder: Path, option: str) -> None:
+    """Raise StorageError unless a command may write files into the folder that an option names."""
+    check_writable_folder(folder, remedy=f"choose another {option}")
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -2,9 +2,9 @@
 
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 
-import click
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
@@ -76,17 +76,22 @@ def print_table(
     Console(width=sum(widths[i] + _FRAME for i in kept) + 1, file=sys.stdout).print(table, crop=False)
     if len(kept) < len(columns):
         absent = ", ".join(column for i, column in enumerate(columns) if i not in kept)
-        click.echo(
-            click.wrap_text(
-                f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""), max(room or 80, 40)
-            )
-        )
+        told = f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else "")
+        print(wrapped(told, max(room or 80, 40)))
 
 
 def say(text: str) -> None:
     """Print a sentence, in a terminal without breaking its words."""
     room = Console().width if sys.stdout.isatty() else len(text) + 1
-    click.echo(click.wrap_text(text, width=max(room, 40)))
+    print(wrapped(text, max(room, 40)))
+
+
+def wrapped(text: str, width: int, indent: str = "", hang: str = "") -> str:
+    """Return a text in lines of a width, no word of which is broken; the first line, and the others, are indented."""
+    lines = textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines)
 
 
 def _least(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool) -> int:

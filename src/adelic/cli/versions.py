@@ -5,8 +5,6 @@ import platform
 import re
 from collections.abc import Iterator
 
-import click
-
 from adelic.storage.version import VERSION
 
 OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "nightly"})
@@ -42,20 +40,3 @@ def _libraries() -> tuple[list[str], list[str]]:
     needed = [part["name"] for part in parts if not part["extra"]]
     of_users = [part["name"] for part in parts if part["extra"] and part["extra"] not in OF_DEVELOPERS]
     return needed, sorted({*of_users} - {*needed, "adelic"})
-
-
-def _print(context: click.Context, _: click.Parameter, given: bool) -> None:
-    if given and not context.resilient_parsing:
-        for name, version in versions():
-            click.echo(f"{name} {version}")
-        context.exit()
-
-
-version_option = click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print,
-    help="Show the versions that matter for a bug report, and exit.",
-)

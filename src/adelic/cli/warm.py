@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 
-import click
 import numpy as np
 
 from adelic.errors import needs_extra
@@ -14,11 +13,9 @@ from adelic.numbers import AdeleSpace
 _MANY = 10**5  # for as many numbers the compiled kernels are used, whatever else is loaded
 
 
-@click.command()
 def warm() -> None:
     """Compile now what is compiled at first use.
 
-    \b
     adelic warm
 
     Once after installing, or while an image is built: numba compiles the arithmetic of many numbers and the training of
@@ -31,10 +28,10 @@ def warm() -> None:
     if find_spec("torch") is not None:
         parts["networks"] = _networks
     for name, compile_part in parts.items():
-        click.echo(f"{name} ... ", nl=False)
+        print(f"{name} ... ", end="", flush=True)
         start = time.perf_counter()
         compile_part()
-        click.echo(f"{time.perf_counter() - start:.1f} s")
+        print(f"{time.perf_counter() - start:.1f} s")
 
 
 def _arithmetic() -> None:

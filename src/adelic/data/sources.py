@@ -24,6 +24,18 @@ from adelic.storage.files import file_name
 from adelic.storage.options import check_fields, option, options
 
 
+@dataclass(frozen=True, kw_only=True)
+class Seeded:
+    """What has a seed.
+
+    Attributes:
+        seed: Seed of what is drawn at random: questions, negative examples and parts of the data; of a run also the
+            first weights, the rows of each step, and what a search proposes.
+    """
+
+    seed: int = option(0, least=0, greatest=2**63 - 1)
+
+
 class _Data:
     """What the kinds of data of an experiment have in common: how a command names them; most have no images."""
 
@@ -57,10 +69,11 @@ class TaskData(_Data):
 
     Attributes:
         task: its name.
-        n: its size.
-        edition: of the data.
-        split: "published" or "orbits".
-        task_options: of the task, as texts: ("labelling=random",); those that choose the default are left out.
+        n: Size n of the task's objects.  [default: the smallest published]
+        edition: Version of the task's data; `adelic data info TASK` lists them.  [default: published]
+        split: How the rows of a task are divided: published (as published, without regard to symmetries) or orbits
+            (whole orbits under the task's symmetries in one part, so that images of rows may be trained on).
+        task_options: Options that the task has, as labelling=random; `adelic data info TASK` lists them.
 
     Raises:
         UnknownNameError: there is no such task, edition, split, option or choice of it.
@@ -74,18 +87,10 @@ class TaskData(_Data):
     """
 
     task: str
-    n: int = option(help="Size n of the task's objects.  [default: the smallest published]")
-    edition: str = option(
-        "published", help="Version of the task's data; `adelic data info TASK` lists them.  [default: published]"
-    )
-    split: str = option(
-        "published",
-        help=f"How the rows of a task are divided: {' or '.join(f'{k} ({what})' for k, what in SPLIT_KINDS.items())}.",
-        choices=tuple(SPLIT_KINDS),
-    )
-    task_options: tuple[str, ...] = option(
-        (), help="Options that the task has, as labelling=random; `adelic data info TASK` lists them.", also="option"
-    )
+    n: int = option()
+    edition: str = option("published")
+    split: str = option("published", choices=tuple(SPLIT_KINDS))
+    task_options: tuple[str, ...] = option((), also="option")
 
     def __post_init__(self) -> None:
         """Check the names and the size."""
@@ -151,12 +156,13 @@ class TableData(_Data):
 
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
-        target: the column that is predicted.
-        columns: the number columns, or one of them; None for all others.
-        split: "random", or a column that says train, validation or test.
-        groups: a column; rows of equal value stay in one part.
-        answer: "classes" or "number"; None, or "none", leaves it to the values.
-        lossy: as for `from_table`; None for "warn".
+        target: The column of a table to predict.
+        columns: The number columns of a table to predict from, as a,b.  [default: all others]
+        split: Of a table: random, or the name of a column that says train, validation or test.  [default: published;
+            random for a table]
+        groups: A column of a table; rows with the same value in it stay in one part.
+        answer: Whether a table's target is classes or a number; with none, its values tell.  [default: none]
+        lossy: Of numbers lost in floats, or text as 00501.
         sha256: of the file, so that a run does not go on with another content; read from it if None.
 
     Raises:
@@ -174,24 +180,12 @@ class TableData(_Data):
     """
 
     path: str
-    target: str = option(help="The column of a table to predict.")
-    columns: tuple[str, ...] | None = option(
-        None, help="The number columns of a table to predict from, as a,b.  [default: all others]"
-    )
-    split: str = option(
-        "random",
-        help="Of a table: random, or the name of a column that says train, validation or test.  [default: published; "
-        "random for a table]",
-    )
-    groups: str | None = option(None, help="A column of a table; rows with the same value in it stay in one part.")
-    answer: str | None = option(
-        None,
-        help="Whether a table's target is classes or a number; with none, its values tell.  [default: none]",
-        choices=ANSWERS,
-    )
-    lossy: str | None = option(
-        None, help="Of numbers lost in floats, or text as 00501.", choices=LOSSY[1:], none=LOSSY[0]
-    )
+    target: str = option()
+    columns: tuple[str, ...] | None = option(None)
+    split: str = option("random")
+    groups: str | None = option(None)
+    answer: str | None = option(None, choices=ANSWERS)
+    lossy: str | None = option(None, choices=LOSSY[1:], none=LOSSY[0])
     sha256: str | None = None
 
     n = edition = vocabulary = space = has_one_class_a_row = None
@@ -261,11 +255,13 @@ class DrawnData(_Data):
 
     Attributes:
         task: its name.
-        examples: how many questions are trained on.
-        test_cases: of the test split.
-        confirmation_cases: how many test cases there are in all where the first `test_cases` are all answered right.
-        never_seen_cases: of each split that is never seen in training.
-        task_options: of the task, as texts: ("limit=100000", "outcomes=uniform").
+        examples: Of a drawn task, the number of questions to train on.
+        test_cases: Of a drawn task, the number of test questions; none is trained on.
+        confirmation_cases: Of a drawn task, the number of test questions if the first --test-cases are all answered
+            right.
+        never_seen_cases: Of a drawn task, the number of questions of each kind unlike those in training, as longer
+            numbers.
+        task_options: Of a drawn task, its options, as limit=100000,outcomes=uniform.
 
     Raises:
         UnknownNameError: there is no such task.
@@ -278,25 +274,11 @@ class DrawnData(_Data):
     """
 
     task: str
-    examples: int = option(1000, help="Of a drawn task, the number of questions to train on.", least=1, greatest=10**9)
-    test_cases: int = option(
-        10_000, help="Of a drawn task, the number of test questions; none is trained on.", least=1, greatest=10**9
-    )
-    confirmation_cases: int = option(
-        100_000,
-        help="Of a drawn task, the number of test questions if the first --test-cases are all answered right.",
-        least=1,
-        greatest=10**9,
-    )
-    never_seen_cases: int = option(
-        2_000,
-        help="Of a drawn task, the number of questions of each kind unlike those in training, as longer numbers.",
-        least=1,
-        greatest=10**9,
-    )
-    task_options: tuple[str, ...] = option(
-        (), help="Of a drawn task, its options, as limit=100000,outcomes=uniform.", also="option"
-    )
+    examples: int = option(1000, least=1, greatest=10**9)
+    test_cases: int = option(10_000, least=1, greatest=10**9)
+    confirmation_cases: int = option(100_000, least=1, greatest=10**9)
+    never_seen_cases: int = option(2_000, least=1, greatest=10**9)
+    task_options: tuple[str, ...] = option((), also="option")
 
     edition = None
     split = "drawn"

@@ -1,4 +1,5 @@
 import csv
+import inspect
 import json
 import os
 import re
@@ -7,18 +8,15 @@ import signal
 import threading
 from pathlib import Path
 
-import click
 import pytest
 import torch
-from click.testing import CliRunner
 
-from adelic.cli import commands
+from adelic.cli import app
 from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
-from adelic.storage.options import name_option, options
+from adelic.storage.options import options
 from adelic_lab import (
     CLASSICAL_MODELS,
-    Classical,
     EmbeddingConfig,
     TrainConfig,
     published_rows,
@@ -26,7 +24,6 @@ from adelic_lab import (
     read_results,
     recipe_names,
 )
-from adelic_lab.cli.experiments import train
 from adelic_lab.config.models import CLASSICAL_TITLES
 from adelic_lab.config.solver_names import PACKAGED, SOLVERS, TITLES
 
@@ -46,20 +43,27 @@ def result_in(folder):
     return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
 
 
-def test_the_help_says_what_each_solver_is(works):
-    words = " ".join(works("train", "--help").partition("--solver TEXT")[2].partition("--steps")[0].split())
-    words = words.replace("- ", "-")  # where a name was broken
+def test_the_help_says_what_each_solver_is():
+    words = helps_of("train")["solver"]
     assert SOLVERS.keys() <= TITLES.keys()
     for name, title in ((name, TITLES[name]) for name in PACKAGED):
-        assert f"{name} ({title})".replace("- ", "-") in words
+        assert f"{name} ({title})" in words
+
+
+def helps_of(*words):
+    """What the help of a command says of each keyword."""
+    command = app().parse_commands(words)[1][-1].default_command
+    keywords = inspect.signature(command).parameters.values()
+    told = {keyword.name: getattr(keyword.annotation, "__metadata__", ()) for keyword in keywords}
+    return {name: parameters[-1].help for name, parameters in told.items() if parameters}
 
 
 def test_every_embedding_and_each_option_of_an_experiment_can_be_given():
-    flags = {parameter.name: parameter.help for parameter in train.params if hasattr(parameter, "help")}
-    assert all(name in flags["embedding"] for name in EMBEDDINGS)
+    helps = helps_of("train")
+    assert all(name in helps["embedding"] for name in EMBEDDINGS)
     for kind in (TaskData, TableData, EmbeddingConfig, TrainConfig):
         for name, option in options(kind).items():
-            assert option.help in flags[name]
+            assert option.help in helps[name]
             assert option.help.endswith((".", "]"))
 
 
@@ -345,15 +349,15 @@ def test_both_kinds_of_models_in_one_matrix(works):
 
 
 @pytest.fixture(scope="module")
-def reproduced(tmp_path_factory):
+def reproduced(tmp_path_factory, invoke):
     """A real, small matrix: one row, one embedding, two seeds, one epoch, one layer."""
     folder = tmp_path_factory.mktemp("reproduced")
     command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", *QUICK]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done = CliRunner().invoke(commands, command, obj=shlex.join(["adelic", *command]))
-    assert done.exit_code == 0, done.output
-    return folder, command, done.stdout
+        done = invoke(*command)
+    assert done.status == 0, done.out
+    return folder, command, done.out
 
 
 def test_reproduce(reproduced, works, monkeypatch):
@@ -452,8 +456,8 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["report", "--results-dir", "a" * 300], "too long"),
         (["report", "--results-dir", "odd", "--table", "loss"], "--table belongs to --markdown"),
         (["reproduce", "nothing-4"], "unknown row"),
-        (["reproduce", "schubert-4", "--recipe", ""], "'--recipe': the text is empty; write one, or leave the option"),
-        (["train", "schubert", "--n", "3", "--embedding", ""], "'--embedding': the text is empty"),
+        (["reproduce", "schubert-4", "--recipe", ""], "--recipe: the text is empty; write one, or leave the option"),
+        (["train", "schubert", "--n", "3", "--embedding", ""], "--embedding: the text is empty"),
         (["train", "schubert", "--n", "abc"], "--n 'abc' must be a whole number"),
         (["train", "schubert", "--n", "3", "--node-rank", "-1"], "--node-rank -1 must lie from 0"),
         (["train", "schubert", "--n", "3", "--n-layers", "99", "--d-model", "65536"], "--n-layers 99, --d-model 65536"),
@@ -549,20 +553,12 @@ def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
 def test_help_says_every_name_and_a_field_says_it_once():
     """Fields describe options: also those of names, and those that several commands have."""
     assert CLASSICAL_MODELS.keys() == CLASSICAL_TITLES.keys()
-    assert all(name in name_option(Classical).help for name in CLASSICAL_MODELS)
-    assert all(name in name_option(TrainConfig).help for name in recipe_names())
-    found = {}
-    for path in (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export")):
-        command = commands
-        for word in path:
-            command = command.get_command(click.Context(command), word)
-        for option in command.params:
-            found.setdefault(option.name, {})[path] = getattr(option, "help", None)
-    assert len(set(found["seed"].values())) == 1
-    assert len(set(found["runs_dir"].values())) == 1
-    assert all(len(set(found[name].values())) == 1 for name in ("embedding", "recipe", "solver", "steps"))
-    assert len(set(found["trials"].values())) == 1
-    assert found["model"]["train",] == found["models"]["reproduce",]
-    assert {found[name]["reproduce",] for name in ("edition", "split")} == {
-        found[name]["data", "build"] for name in ("edition", "split")
-    }
+    paths = (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export"))
+    helps = {path: helps_of(*path) for path in paths}
+    assert all(name in helps["train",]["model"] for name in CLASSICAL_MODELS)
+    assert all(name in helps["train",]["recipe"] for name in recipe_names())
+    for name in ("seed", "runs_dir", "embedding", "recipe", "solver", "steps", "trials"):
+        assert len({told[name] for told in helps.values() if name in told}) == 1
+    assert helps["train",]["model"] == helps["reproduce",]["models"]
+    for name in ("edition", "split"):
+        assert helps["reproduce",][name] == helps["data", "build"][name]

@@ -5,15 +5,16 @@ import shutil
 import sys
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
+import rich.progress
 from PIL import Image
 
-from adelic.cli import options
+from adelic.cli.options import with_options
+from adelic.cli.progress import progress_bar
 from adelic.data.sources import TaskData
-from adelic.storage.options import Option
 from adelic_lab import Classical, EmbeddingConfig, Experiment, RandomSearch, load_recipe, run
+from adelic_lab.config.options import Setting
 from adelic_lab.search.studies import run_study
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--device", "cpu"]
@@ -147,7 +148,7 @@ def test_a_label_that_is_not_utf8(runs, works):
         (["show", "run-0", "--plot", "curves.txt"], ".png, .svg or .pdf"),
         (["show", "broken", "--plot", "curves.png"], "no whole epoch yet"),
         (["show", "run-0", "--plot", "file/curves.png"], "file/curves.png"),
-        (["lst"], "did you mean 'list'"),
+        (["lst"], 'Did you mean "list"'),
     ],
     ids=" ".join,
 )
@@ -185,7 +186,7 @@ def study(runs):
     """Return the file of a study of `adelic tune` with one trial, of long ago."""
     path = runs / "tune" / "mine-study.db"
     plan = {"trials": 1, "epochs": 1, "seed": 0, "pruning": None, "progress": lambda *_: None}
-    norm = {"norm": Option(name="norm", tried=("post", "pre"))}
+    norm = {"norm": Setting(name="norm", tried=("post", "pre"))}
     run_study("mine-study", lambda *_: 0.875, norm, storage=path, **plan)
     os.utime(path, (0, 0))
     return path
@@ -233,13 +234,13 @@ def test_time_left_of_a_resumed_run(monkeypatch):
     monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
     monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, to rich
 
-    class Recorded(options.Progress):
+    class Recorded(rich.progress.Progress):
         def __init__(self, *columns, **settings):
             super().__init__(*columns, **settings)
             bars.append(self)
 
-    monkeypatch.setattr(options, "Progress", Recorded)
-    with options.progress_bar("run") as progress:
+    monkeypatch.setattr(rich.progress, "Progress", Recorded)
+    with progress_bar("run") as progress:
         for done in range(901, 911):
             now[0] += 2
             progress(done, 1000, "epoch 10/10")
@@ -247,14 +248,13 @@ def test_time_left_of_a_resumed_run(monkeypatch):
 
 
 def test_names_stand_in_a_progress_bar_as_they_are(capsys):
-    with options.progress_bar("[bold]x\x1b[31m") as progress:
+    with progress_bar("[bold]x\x1b[31m") as progress:
         progress(1, 1, "[/y]")
     assert r"[bold]x\x1b[31m" in capsys.readouterr().err
 
 
 def test_a_name_that_ends_like_an_option_is_left_as_it_is():
-    steps = click.Option(["--steps"])
-    assert options.with_options("warmup-steps=-1 and steps=0", [steps]) == "warmup-steps=-1 and --steps 0"
+    assert with_options("warmup-steps=-1 and steps=0", {"steps": "--steps"}) == "warmup-steps=-1 and --steps 0"
 
 
 def test_tensorboard_by_flag(works):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from adelic.cli.options import DURATION
+from adelic.cli.options import duration
 
 REPRODUCE = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--recipe", "quick"]
 
@@ -26,7 +26,7 @@ def one_thread():
     ("text", "seconds"), [("25m", 1500), ("90s", 90), ("1h30m", 5400), ("2h", 7200), ("1h1m1s", 3661), (" 5m ", 300)]
 )
 def test_durations(text, seconds):
-    assert DURATION.convert(text, None, None) == seconds
+    assert duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["25", "m", "", "0s", "-5m", "1.5h", "30m1h", "5 m", "٣m", "1d", "9999999s"])
@@ -57,7 +57,7 @@ def test_a_budget_that_suffices(works, folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([*REPRODUCE, "--engine", "rye"], "'embedded', 'ray'"),
+        ([*REPRODUCE, "--engine", "rye"], '"embedded", "ray"'),
         ([*REPRODUCE, "--address", "auto"], "belong to --engine ray"),
         ([*REPRODUCE, "--cpus-per-run", "2"], "belong to --engine ray"),
         ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "--cpus-per-run 0"),

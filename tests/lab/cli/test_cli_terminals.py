@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adelic.cli.options import progress_bar
+from adelic.cli.progress import progress_bar
 from adelic.cli.tables import print_table
 from adelic_lab import run
 
@@ -124,9 +124,9 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (["runs", "show", "mine"], "unfinished|epoch 1 of 1"),
         (["runs", "show", "nine"], "did you mean 'mine'"),
         (["rusn", "list"], "did you mean 'runs'"),
-        (["runs", "lsit"], "did you mean 'list'"),
+        (["runs", "lsit"], 'Did you mean "list"'),
         (["train", "shubert"], "did you mean 'schubert'"),
-        (["train", "schubert", "--epoch", "3"], "Did you mean '--epochs'"),
+        (["train", "schubert", "--epoch", "3"], "Did you mean --epochs"),
         (["train", "schubert", "--recipe", "quik"], "did you mean 'quick'"),
         (["train", "schubert", "--n", "4", "--embedding", "lerned"], "did you mean 'learned'"),
         (["train", "gcd", "--embedding", "fonne"], "did you mean 'fone'"),
@@ -195,7 +195,7 @@ def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
 
 def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_one_a_minute(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr("adelic.cli.options.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("adelic.cli.progress.time.monotonic", lambda: now[0])
     with progress_bar("mine") as progress:
         for step in range(1, 131):
             now[0] += 1
@@ -225,7 +225,7 @@ def test_without_a_terminal_what_is_prepared_is_said_if_it_takes_long(monkeypatc
             if self in begun:
                 begun.remove(self)
 
-    monkeypatch.setattr("adelic.cli.options.threading.Timer", Timer)
+    monkeypatch.setattr("adelic.cli.progress.threading.Timer", Timer)
     with progress_bar("mine") as progress:
         progress(0, 1, "reading")
         (prepares,) = begun

@@ -16,9 +16,8 @@ from xml.etree import ElementTree
 import numpy as np
 import psutil
 import pytest
-from click.testing import CliRunner
 
-from adelic.cli import commands, main
+from adelic.cli import main
 from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
@@ -357,7 +356,7 @@ def test_a_process_that_is_ended_is_begun_once_more_alone():
 
 @pytest.mark.long
 @forks
-def test_networks_are_trained_in_workers_too(monkeypatch):
+def test_networks_are_trained_in_workers_too(monkeypatch, invoke):
     monkeypatch.setenv("ADELIC_CACHE", "cache")
     arguments = [
         "schubert-4",
@@ -374,8 +373,8 @@ def test_networks_are_trained_in_workers_too(monkeypatch):
     ]
     for folder, workers in (("one", "1"), ("two", "2")):
         given = ["--workers", workers, "--runs-dir", folder, "--results-dir", f"results-{folder}", "--device", "cpu"]
-        done = CliRunner().invoke(commands, ["reproduce", *arguments, *given], obj="adelic")
-        assert done.exit_code == 0, done.output
+        done = invoke("reproduce", *arguments, *given)
+        assert done.status == 0, done.out
     one, two = ([json.loads(line) for line in sorted(lines(Path(f"results-{f}")))] for f in ("one", "two"))
     assert [r["test"] for r in sorted(one, key=lambda r: r["seed"])] == [
         r["test"] for r in sorted(two, key=lambda r: r["seed"])
@@ -478,12 +477,12 @@ main(words)
 
 
 @forks
-def test_the_command_writes_the_report(folder):
+def test_the_command_writes_the_report(folder, invoke):
     page = folder / "results" / "arithmetic-plan" / "report.md"
     page.parent.mkdir(parents=True)
     page.write_text("# Page\n\n<!-- table: arithmetic -->\nold\n<!-- end of table -->\n\nThe end.\n")
-    done = CliRunner().invoke(commands, ["reproduce", "arithmetic", "--plan", "plan.toml"], obj="adelic")
-    assert done.exit_code == 0, done.output
+    done = invoke("reproduce", "arithmetic", "--plan", "plan.toml")
+    assert done.status == 0, done.out
     report = folder / "results" / "arithmetic-plan" / "report"
     table = (report / "table.md").read_text(encoding="utf-8")
     assert page.read_text() == f"# Page\n\n<!-- table: arithmetic -->\n{table}<!-- end of table -->\n\nThe end.\n"
@@ -557,15 +556,15 @@ def test_a_failed_solver_ends_the_command_with_its_line(folder, capsys):
     assert "Traceback" not in err
 
 
-def test_commands_of_a_dry_run():
-    done = CliRunner().invoke(commands, ["reproduce", "arithmetic", "--plan", "plan.toml", "--dry-run"], obj="adelic")
-    printed = done.output.splitlines()
+def test_commands_of_a_dry_run(invoke):
+    done = invoke("reproduce", "arithmetic", "--plan", "plan.toml", "--dry-run")
+    printed = done.out.splitlines()
     assert len(printed) == len(set(printed)) == 14
     assert all(line.startswith("adelic train ") for line in printed)
     assert not Path("results").exists()
 
 
-def test_arithmetic_comes_first():
-    done = CliRunner().invoke(commands, ["reproduce", "--seeds", "0", "arithmetic"], obj="adelic")
-    assert done.exit_code == 2
-    assert "arithmetic comes first" in done.output
+def test_arithmetic_comes_first(invoke):
+    done = invoke("reproduce", "--seeds", "0", "arithmetic")
+    assert done.status == 2
+    assert "arithmetic comes first" in done.out

@@ -4,9 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from adelic.cli import commands
 from adelic.columns import TASKS
 from adelic.numbers.features import FEATURE_KINDS
 from adelic_lab.plans import experiments, gather, read_plan
@@ -28,12 +26,12 @@ run = [
 """
 
 
-def reproduced(folder, *further):
+def reproduced(folder, *further, invoke):
     given = f"reproduce columns --plan {folder}/small.toml --workers 1 --runs-dir {folder}/runs".split(" ")
     given += f"--results-dir {folder}/results --report {folder}/report".split(" ") + list(further)
-    outcome = CliRunner().invoke(commands, given, obj="adelic " + " ".join(given))
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
+    outcome = invoke(*given)
+    assert outcome.status == 0, outcome.out
+    return outcome.out
 
 
 def test_the_full_plan_has_every_form_on_every_task_that_can_have_it():

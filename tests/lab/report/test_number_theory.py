@@ -72,20 +72,17 @@ def gathered():
 
 
 @pytest.fixture(scope="module")
-def reproduced(plan_file, forked_workers):
+def reproduced(plan_file, forked_workers, invoke):
     """The folder of the plan's results and report, after the command has run it in part, and then to the end."""
-    from click.testing import CliRunner
-
-    from adelic.cli import commands
 
     folder = plan_file.parent
     given = f"reproduce number-theory --plan {plan_file} --workers 1 --runs-dir {folder}/runs".split(" ")
     given += f"--results-dir {folder}/results --report {folder}/report".split(" ")
     texts = []
     for words in ([*given, "gcd", "--seeds", "0"], given):
-        outcome = CliRunner().invoke(commands, words, obj="adelic " + " ".join(words))
-        assert outcome.exit_code == 0, outcome.output
-        texts.append(outcome.output)
+        outcome = invoke(*words)
+        assert outcome.status == 0, outcome.out
+        texts.append(outcome.out)
     return folder, texts
 
 

@@ -6,9 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner
 
-from adelic.cli import commands
 from adelic.errors import AdelicError
 from adelic_lab import write_report
 from adelic_lab.cli.report import REPORT_TABLES
@@ -174,18 +172,18 @@ def test_figures_are_the_pages(results, page):
     assert figures([]) == {}
 
 
-def test_figures_by_the_command_line(tmp_path, result):
+def test_figures_by_the_command_line(tmp_path, result, invoke):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "one.json").write_bytes(result().sealed())
     options = ["report", "--results-dir", f"{tmp_path}/results", "--figures", f"{tmp_path}/figures"]
-    done = CliRunner().invoke(commands, [*options, "--output", f"{tmp_path}/page.html"])
-    assert done.exit_code == 0, done.output
+    done = invoke(*options, "--output", f"{tmp_path}/page.html")
+    assert done.status == 0, done.out
     written = {path.name for path in (tmp_path / "figures").iterdir()}
     assert written
-    assert all(name in done.output for name in written)
-    done = CliRunner().invoke(commands, [*options, "--markdown"])
-    assert done.exit_code == 2
-    assert "--figures writes files, --markdown none" in done.output
+    assert all(name in done.out for name in written)
+    done = invoke(*options, "--markdown")
+    assert done.status == 2
+    assert "--figures writes files, --markdown none" in done.out
 
 
 def test_no_runs(tmp_path):

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from adelic import acd
-from adelic.cli import commands
 from adelic_lab.report.statistics import right_rows
 from adelic_lab.report.tables import single_runs
 
@@ -66,46 +64,46 @@ def test_what_is_not_known_is_empty(result):
     assert (second["model"], second["options"], second["tokens"], second["commit"]) == ("MLP", '{"C": 2.5}', "", "")
 
 
-def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypatch):
+def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypatch, invoke):
     monkeypatch.chdir(tmp_path)
     runs = [result(), result("mheight-8", "learned")]
     Path("results").mkdir()
     Path("results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
-    done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
-    assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
+    done = invoke("report", "--results-dir", "results", "--csv", "new/runs.csv")
+    assert (done.status, done.out) == (0, "wrote new/runs.csv\n")
     assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()
     assert {path.name for path in Path().iterdir()} == {"new", "results"}
-    CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8"])
+    invoke("report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8")
     assert Path("one.csv").read_text(encoding="utf-8") == single_runs(runs[1:]).to_csv()
     for wrong, words in (
         (["--markdown"], "--csv writes one file"),
         (["--row", "mheight-9"], "did you mean 'mheight-8'"),
     ):
-        done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "a.csv", *wrong])
-        assert done.exit_code
-        assert words in done.output + str(done.exception)
+        done = invoke("report", "--results-dir", "results", "--csv", "a.csv", *wrong)
+        assert done.status
+        assert words in done.out + str(done.exception)
 
 
-def test_a_row_alone(tmp_path, result):
+def test_a_row_alone(tmp_path, result, invoke):
     runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
     for row, title in (("schubert-4", "schubert-4 (published)"), ("mine", "mine (random)")):
-        out = CliRunner().invoke(commands, [*options, row]).output
+        out = invoke(*options, row).output
         assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
 @pytest.mark.parametrize(("row", "has_paper"), [("schubert-4", True), ("mine", False)])
-def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, result, row, has_paper):
+def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, result, row, has_paper, invoke):
     runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     page = tmp_path / "page.html"
     options = ["report", "--results-dir", str(tmp_path), "--output", str(page), "--row", row]
-    assert CliRunner().invoke(commands, options).exit_code == 0
+    assert invoke(*options).status == 0
     texts = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "page-tables.md")]
     assert not any("mheight" in text or "Not run, of" in text for text in texts)
     assert ("Beside the AOE paper" in texts[0]) == has_paper
-    assert "--all-rows lists all" in CliRunner().invoke(commands, [*options, "--all-rows"]).output
+    assert "--all-rows lists all" in invoke(*options, "--all-rows").output
 
 
 # The committed files.

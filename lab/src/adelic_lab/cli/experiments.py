@@ -1,164 +1,104 @@
 """`adelic train`, and the options of an experiment."""
 
 import os
-from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from inspect import Parameter as Keyword
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
+from cyclopts import Parameter
 
-from adelic.cli.options import (
-    PATH,
-    Command,
-    IntegerList,
-    SectionedCommand,
-    field_options,
-    in_terms_of_options,
-    named_option,
-    progress_bar,
-    stack,
-)
+from adelic.cli.options import File, Flag, field_options, integers, name_option, reader, takes
+from adelic.cli.progress import progress_bar
 from adelic.data.protocol import Progress
-from adelic.data.sources import DrawnData, TableData, TaskData, row_of, source
+from adelic.data.sources import DrawnData, Seeded, TableData, TaskData, row_of, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic.storage.workers import check_processes
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
-from adelic_lab.config.recipes import TrainConfig, default_recipe
-from adelic_lab.config.solver_names import DEFAULT_SOLVER
+from adelic_lab.config.models import CLASSICAL_TITLES, Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.names import EMBEDDINGS
+from adelic_lab.config.recipes import TrainConfig, default_recipe, recipes_in_words
+from adelic_lab.config.solver_names import DEFAULT_SOLVER, solvers_in_words
 from adelic_lab.results.result import Result
 
-RECIPE, OTHERS = "TrainConfig", "Other models"  # sections of the help
-_EMBEDDING = "Embedding"
-recipe_options = stack(
-    named_option(TrainConfig, "--recipe", section=RECIPE),
-    field_options(TrainConfig, default="the recipe's", section=RECIPE),
-)
-model_options = stack(
-    field_options(TaskData, TableData, DrawnData, only=options(TaskData), section="Data"),
-    field_options(TableData, only=options(TableData).keys() - options(TaskData), section="Data: a table of your own"),
-    field_options(DrawnData, only=options(DrawnData).keys() - options(TaskData), section="Data: a drawn task"),
-    named_option(EmbeddingConfig, "--embedding", section=_EMBEDDING),
-    field_options(EmbeddingConfig, section=_EMBEDDING),
-    named_option(TrainConfig, "--recipe", section=RECIPE),
-    field_options(TrainConfig, Steps, only=options(TrainConfig), default="the recipe's", section=RECIPE),
-    named_option(SolverConfig, "--solver", section=OTHERS),
-    field_options(Steps, only=("steps",), section=OTHERS),
-)
-seed_option = field_options(Experiment, only=("seed",), is_filled=True)
+# Sections of the help.
+_TRAINING, OTHERS, _EMBEDDING = "Training", "Other models", "Embedding"
+_OF_TASKS = options(TaskData).keys()
+RECIPE = name_option(TrainConfig, "recipe", recipes_in_words(), group=_TRAINING)
+MODEL = partial(name_option, Classical, known=", ".join(CLASSICAL_TITLES), group=OTHERS)
+TRIALS = field_options(RandomSearch, only=("trials",), group=OTHERS)
+TRAINING = [RECIPE, *field_options(TrainConfig, default="the recipe's", group=_TRAINING)]
+EXPERIMENT: list[Keyword] = [
+    *field_options(TaskData, TableData, DrawnData, only=_OF_TASKS, group="Data"),
+    *field_options(TableData, only=options(TableData).keys() - _OF_TASKS, group="Data: a table of your own"),
+    *field_options(DrawnData, only=options(DrawnData).keys() - _OF_TASKS, group="Data: a drawn task"),
+    name_option(EmbeddingConfig, "embedding", ", ".join(EMBEDDINGS), group=_EMBEDDING),
+    *field_options(EmbeddingConfig, group=_EMBEDDING),
+    RECIPE,
+    *field_options(TrainConfig, Steps, only=options(TrainConfig), default="the recipe's", group=_TRAINING),
+    name_option(SolverConfig, "solver", solvers_in_words(), group=OTHERS),
+    *field_options(Steps, only=("steps",), group=OTHERS),
+]
+SEED = field_options(Seeded, is_filled=True)
+_SEEDS = partial(integers, each=replace(options(Seeded)["seed"], name="seeds"))
+Seeds = Annotated[tuple[int, ...], Parameter(converter=reader(_SEEDS), n_tokens=1, metavar="INTEGERS")]
+Device = Annotated[str, Parameter(help="Where to compute: cpu, cuda, cuda:1, …, or auto (a GPU if there is one).")]
+TensorBoard = Annotated[
+    Flag,
+    Parameter("--tensorboard", help="Also write logs for TensorBoard, in the folder tensorboard of the run folder."),
+]
 
 
-def seeds_option(default: str, *, is_filled: bool = False) -> Callable[[Command], Command]:
-    """Return the option for several seeds of an experiment, with what the help says of the default.
-
-    It is the default, too, where the option `is_filled`.
-    """
-    words = f"Seeds to run, a run each, as 0,1,2 or 0-4.  [default: {default}]"
-    seeds = IntegerList(options(Experiment)["seed"])
-    return click.option("--seeds", type=seeds, default=default if is_filled else None, help=words)
-
-
-device_option = click.option(
-    "--device",
-    default="auto",
-    show_default=True,
-    help="Where to compute: cpu, cuda, cuda:1, …, or auto (a GPU if there is one).",
-)
-tensorboard_option = click.option(
-    "--tensorboard", is_flag=True, help="Also write logs for TensorBoard, in the folder tensorboard of the run folder."
-)
-
-
-@click.command(cls=SectionedCommand)
-@click.argument("task")
-@model_options
-@named_option(Classical, "--model", section=OTHERS)
-@field_options(RandomSearch, only=("trials",), section=OTHERS)
-@seed_option
-@click.option(
-    "--run-dir",
-    type=PATH,
-    help="Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the run]",
-)
-@device_option
-@click.option(
-    "--devices",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Number of GPUs to train on at each machine, or of processes with --device cpu.",
-)
-@click.option(
-    "--nodes",
-    type=int,
-    default=1,
-    show_default=True,
-    help="Number of machines that train together; give the command on each of them.",
-)
-@click.option(
-    "--node-rank",
-    type=int,
-    envvar="NODE_RANK",
-    default=0,
-    help="Which of these machines this one is, counted from 0.  [default: 0]",
-)
-@tensorboard_option
-@click.option("--restart", is_flag=True, help="Delete what a former run left in the folder, and begin anew.")
-@in_terms_of_options
+@takes(*EXPERIMENT, MODEL("model"), *TRIALS, *SEED)
 def train(
     task: str,
+    /,
+    *,
     embedding: str | None,
     seed: int,
-    run_dir: Path | None,
-    device: str,
-    devices: int,
-    nodes: int,
-    node_rank: int,
-    *,
-    tensorboard: bool,
-    restart: bool,
     recipe: str | None,
+    run_dir: File | None = None,
+    device: Device = "auto",
+    devices: int = 1,
+    nodes: int = 1,
+    node_rank: Annotated[int, Parameter(env_var="NODE_RANK")] = 0,
+    tensorboard: TensorBoard = False,
+    restart: Flag = False,
     **given: Any,
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
 
-    TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
-    predicted from its number columns, or a drawn task, as addition, whose questions a --solver learns to answer with
-    exact numbers (`adelic data list` names the tasks). Where the answers of a drawn task are classes, as those of gcd,
-    a network with any --embedding learns them, too.
-
-    Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
-    writes the files.
-
-    Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
-    last checkpoint, which is at most a minute old. A solver of your own is not saved, and begins anew.
-
-    With --model, --trials random draws of the model's options are compared on the validation split, in one search for
-    all seeds, and the best one is scored on the test split; a killed search goes on after its last trial.
-
-    A run with --schedule constant can be given more epochs later: the same command with its --run-dir and more --epochs
-    goes on from its end, and comes to what it would have come to with that number at once. With --schedule cosine,
-    which all recipes have, each epoch's learning rate depends on their number; a longer run then begins anew.
-
-    A recipe's file also says which embedding it was made for; options that are given here take precedence.
-
-    \b
     adelic train schubert --n 4 --recipe quick
-    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
-    adelic train schubert --n 4 --features characters --places apart --recipe quick
-    adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
-    adelic train schubert --n 4 --recipe quick --device cpu --devices 2
-    adelic train schubert --n 4 --recipe quick --schedule constant --epochs 40 --run-dir runs/mine
+    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train mine.csv --target sold --epochs 20
     adelic train mine.csv --target sold --model trees
     adelic train addition --examples 1000 --solver adelic-placewise --steps 400
     adelic train gcd --examples 100000 --embedding base-digits --base 30
+
+    Ctrl-C and SIGTERM save the run after the current step, and the same command goes on from there; after a kill, from
+    the last checkpoint, which is at most a minute old. With --schedule constant, more --epochs go on from the end of a
+    run in its --run-dir.
+
+    With --model, --trials random draws of the model's options are compared on the validation split, in one search for
+    all seeds, and the best one is scored on the test split.
+
+    Args:
+        task: Name of a task (`adelic data list` has them), or the file of a table of your own (CSV, JSON lines or
+            Parquet), whose --target is predicted from its number columns.
+        run_dir: Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the
+            run]
+        devices: Number of GPUs to train on at each machine, or of processes with --device cpu. They share every batch.
+        nodes: Number of machines that train together; give the command on each of them. The first one, at MASTER_ADDR
+            and MASTER_PORT, writes the files.
+        node_rank: Which of these machines this one is, counted from 0.
+        restart: Delete what a former run left in the folder, and begin anew.
     """
     keep_freed_memory()
     check_processes(devices)  # before what takes seconds to load
@@ -195,15 +135,15 @@ def train(
                 tensorboard=tensorboard,
             )
     if speaks:
-        click.echo(_summary(result))
+        print(_summary(result))
         if chosen is not None:
-            click.echo(chosen)
+            print(chosen)
         if result.compute not in (None, config.as_dict()["recipe"].get("compute")):
-            click.echo(
+            print(
                 f"products were in {result.compute}, as the processor has no instructions for bfloat16, the recipe's; "
                 "--compute names one"
             )
-        click.echo(f"run folder: {folder}")
+        print(f"run folder: {folder}")
 
 
 def _proposed(config: Experiment) -> str | None:
@@ -233,7 +173,7 @@ def experiment(
         embedding: its name, if it is given.
         recipe: its name, if it is given.
         seed: of the run.
-        given: the other options of `model_options`, None where not given.
+        given: the other options of `EXPERIMENT`, None where not given.
         progress: told before a table is read; None to tell nothing.
     """
     rest = dict(given)

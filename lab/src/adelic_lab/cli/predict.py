@@ -5,49 +5,47 @@ import io
 import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
+from cyclopts import Parameter
 
-from adelic.cli.options import FileName, in_terms_of_options, runs_option
+from adelic.cli.options import File, RunsDir
+from adelic.cli.outputs import check_output
 from adelic.errors import ConfigurationError
 from adelic.numbers.columns.lossy import LOSSY
 from adelic.numbers.describe import number_text
 from adelic.storage.files import atomic_write
-from adelic_lab.cli.outputs import check_output
 
 PREDICTION, PROBABILITY = "prediction", "probability"
-_FILE = FileName(path_type=Path)
 
 
-@click.command()
-@click.argument("run")
-@click.argument("table", type=_FILE)
-@runs_option
-@click.option("--output", type=_FILE, help="File to write, .csv.  [default: the standard output]")
-@click.option(
-    "--lossy",
-    type=click.Choice(LOSSY),
-    help="What becomes of numbers lost in floats, or of text as 00501.  [default: as in training]",
-)
-@in_terms_of_options
-def predict(run: str, table: Path, runs_dir: Path, output: Path | None, lossy: str | None) -> None:
+def predict(
+    run: str,
+    table: File,
+    /,
+    *,
+    runs_dir: RunsDir = Path("runs"),
+    output: File | None = None,
+    lossy: Annotated[str | None, Parameter(choices=LOSSY)] = None,
+) -> None:
     """Predict the target of new rows by a finished RUN on a table of your own.
 
-    TABLE has the new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
-    under the same names. The target and other columns may be there or not. Out comes a CSV of all its columns and one
-    more, prediction; where the target is a class also probability, how sure the model is of it.
+    adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days
+    adelic predict runs/days examples/days.csv --output predicted.csv
 
-    RUN is named by its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the
-    runs. The table that the run was trained on has to be where it was, and unchanged.
+    Out comes a CSV of all columns of the table and one more, prediction; where the target is a class also probability,
+    how sure the model is of it. The table that the run was trained on has to be where it was, and unchanged.
 
     Numbers that did not occur in training are read by their digits, or as the embedding has it. Those with a vector for
     each number (learned, one-hot, random) know no others, and the command says so. A model outside the Transformer
     (train --model) is fitted once more for this, to the same rows.
 
-    \b
-    adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days
-    adelic predict runs/days examples/days.csv --output predicted.csv
+    Args:
+        run: Its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the runs.
+        table: The new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
+            under the same names. The target and other columns may be there or not.
+        output: File to write, .csv.  [default: the standard output]
+        lossy: What becomes of numbers lost in floats, or of text as 00501.  [default: as in training]
     """
     import adelic_lab
     from adelic.data.tables.files import read_table
@@ -69,10 +67,10 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None, lossy: s
     writer.writerow(columns)
     writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
     if output is None:
-        click.echo(text.getvalue(), nl=False)
+        print(text.getvalue(), end="")
         return
     atomic_write(output, text.getvalue())
-    click.echo(f"wrote {output}: {len(found.answers):,} rows")
+    print(f"wrote {output}: {len(found.answers):,} rows")
 
 
 def _cell(value: Any, *, is_inside: bool = False) -> str:

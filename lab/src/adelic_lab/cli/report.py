@@ -2,22 +2,20 @@
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
+from cyclopts import Parameter
 
-from adelic.cli.options import PATH
-from adelic.cli.tables import print_table
+from adelic.cli.options import File, Flag, UsageError
+from adelic.cli.outputs import check_folder, check_output
+from adelic.cli.tables import print_table, wrapped
 from adelic.errors import StorageError, UnknownNameError
 from adelic.storage.files import atomic_write, storage_errors
-from adelic_lab.cli.outputs import check_folder, check_output
 
 if TYPE_CHECKING:
     from adelic_lab.report.table import Table
     from adelic_lab.results.result import Result
-results_option = click.option(
-    "--results-dir", type=PATH, default="results", show_default=True, help="Folder for the files of results."
-)
+ResultsDir = Annotated[File, Parameter(help="Folder for the files of results.")]
 
 
 def print_runs(results: "list[Result]", *, all_rows: bool) -> None:
@@ -39,7 +37,7 @@ def print_figures(table: "Table") -> None:
     needed = [c for i, c in enumerate(table.columns) if is_filled[i] and (i < table.names or c in _NEEDED)]
     print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
     for note in table.notes:
-        click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
+        print(wrapped(note, min(shutil.get_terminal_size().columns, 120)))
 
 
 _NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
@@ -52,77 +50,60 @@ REPORT_TABLES = (
 )
 
 
-@click.command()
-@click.option(
-    "--results-dir", type=PATH, help="Folder of result files, or of runs.  [default: results, and the runs in runs]"
-)
-@click.option("--runs-dir", type=PATH, help="Folder of run folders, or one, whose finished runs are reported too.")
-@click.option(
-    "--output",
-    type=PATH,
-    default="report.html",
-    show_default=True,
-    help="HTML file to write; beside mine.html come mine.csv, mine.md and mine-tables.md.",
-)
-@click.option(
-    "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
-)
-@click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
-@click.option("--markdown", is_flag=True, help="Print a table in Markdown, and write no file.")
-@click.option(
-    "--table",
-    "chosen",
-    type=click.Choice(REPORT_TABLES),
-    default="runs",
-    show_default=True,
-    help="The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the declared "
-    "contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and split; "
-    "accuracy, loss: the paper's and ours; costs: what a run costs; models: every model of each row; differences: the "
-    "exploratory differences; changes: what one change of a model brings; sizes: accuracies by the number of training "
-    "rows.",
-)
-@click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
-@click.option("--csv", "csv_file", type=PATH, help="Write one line for each run to this CSV file, and nothing else.")
 def report(
-    results_dir: Path | None,
-    runs_dir: Path | None,
-    output: Path,
     *,
-    figures_dir: Path | None,
-    all_rows: bool,
-    markdown: bool,
-    chosen: str,
-    row: str | None,
-    csv_file: Path | None,
+    results_dir: File | None = None,
+    runs_dir: File | None = None,
+    output: File = Path("report.html"),
+    figures_dir: Annotated[File | None, Parameter("--figures")] = None,
+    all_rows: Flag = False,
+    markdown: Flag = False,
+    chosen: Annotated[str, Parameter("--table", choices=REPORT_TABLES)] = "runs",
+    row: str | None = None,
+    csv_file: Annotated[File | None, Parameter("--csv")] = None,
 ) -> None:
     """Print the table of all runs, and write a report on them.
 
-    The report is an HTML page; beside report.html, the table of the runs is written to report.csv and report.md, and
-    the others to report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
-    has each row's best models, the declared contrast with its tests, exploratory differences, confusion matrices,
-    learning curves, accuracy against training rows and against training time. It needs the results alone.
-    Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
-
-    \b
     adelic report
     adelic report --results-dir experiments/results/table --output report.html
     adelic report --results-dir experiments/results/table --markdown --table overview
     adelic report --results-dir experiments/results/table --markdown --table models --row schubert-4
     adelic report --runs-dir runs --csv runs.csv
     adelic report --results-dir experiments/results/table --figures figures
+
+    The report is an HTML page; beside report.html, the table of the runs is written to report.csv and report.md, and
+    the others to report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
+    has each row's best models, the declared contrast with its tests, exploratory differences, confusion matrices,
+    learning curves, accuracy against training rows and against training time. It needs the results alone.
+    Without --results-dir and --runs-dir it shows what `adelic train` and `adelic reproduce` have left here.
+
+    Args:
+        results_dir: Folder of result files, or of runs.  [default: results, and the runs in runs]
+        runs_dir: Folder of run folders, or one, whose finished runs are reported too.
+        output: HTML file to write; beside mine.html come mine.csv, mine.md and mine-tables.md.
+        figures_dir: Also draw learning curves and costs into this folder, as SVG.
+        all_rows: Also list the paper's rows that were not run.
+        markdown: Print a table in Markdown, and write no file.
+        chosen: The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the
+            declared contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and
+            split; accuracy, loss: the paper's and ours; costs: what a run costs; models: every model of each row;
+            differences: the exploratory differences; changes: what one change of a model brings; sizes: accuracies by
+            the number of training rows.
+        row: Report this row only, in all its editions and splits, as schubert-4.
+        csv_file: Write one line for each run to this CSV file, and nothing else.
     """
     from adelic_lab.report.page import check_page, figures
     from adelic_lab.report.tables import single_runs
 
     if chosen != "runs" and not markdown:
-        raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
+        raise UsageError("--table belongs to --markdown")
     if figures_dir is not None and markdown:
-        raise click.UsageError("--figures writes files, --markdown none", ctx=click.get_current_context())
+        raise UsageError("--figures writes files, --markdown none")
     if csv_file is not None and (markdown or figures_dir is not None):
         message = "--csv writes one file and nothing else; leave --markdown and --figures out"
-        raise click.UsageError(message, ctx=click.get_current_context())
+        raise UsageError(message)
     if row is not None and all_rows:
-        raise click.UsageError("--row reports one row, --all-rows lists all", ctx=click.get_current_context())
+        raise UsageError("--row reports one row, --all-rows lists all")
     if csv_file is not None:
         check_output(csv_file, ".csv", option="--csv")
     elif not markdown:
@@ -133,19 +114,19 @@ def report(
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))
     if markdown:
-        click.echo(in_markdown(results, chosen, row=row, all_rows=all_rows), nl=False)
+        print(in_markdown(results, chosen, row=row, all_rows=all_rows), end="")
         return
     results = of_row(results, row)
     if csv_file is not None:
         atomic_write(csv_file, single_runs(results).to_csv())
-        click.echo(f"wrote {csv_file}")
+        print(f"wrote {csv_file}")
         return
     print_runs(results, all_rows=all_rows)
     write_report(results, output, all_rows=all_rows, row=row)
     if figures_dir is not None:
         for name, svg in figures(results).items():
             atomic_write(figures_dir / name, svg)
-            click.echo(f"wrote {figures_dir / name}")
+            print(f"wrote {figures_dir / name}")
 
 
 def of_row(results: "list[Result]", row: str | None) -> "list[Result]":
@@ -199,4 +180,4 @@ def write_report(results: "list[Result]", page: Path, *, all_rows: bool, row: st
     import adelic_lab
 
     for path in adelic_lab.write_report(results, page, all_rows=all_rows, row=row):
-        click.echo(f"wrote {path}")
+        print(f"wrote {path}")

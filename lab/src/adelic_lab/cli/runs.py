@@ -2,13 +2,14 @@
 
 import json
 import shutil
+import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
+from cyclopts import App, Parameter
 
-from adelic.cli.options import PATH, SuggestingGroup, plain, runs_option
+from adelic.cli.options import File, Flag, Json, RunsDir, plain
 from adelic.cli.tables import print_table, say
 from adelic.errors import ConfigurationError
 from adelic_lab.config.experiment import flatten
@@ -16,8 +17,7 @@ from adelic_lab.config.experiment import flatten
 if TYPE_CHECKING:
     from adelic_lab.runs.listing import RunSummary, SearchSummary
 
-plot_option = click.option("--plot", type=PATH, help="Draw the learning curves into this file: .png, .svg or .pdf.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+Plot = Annotated[File, Parameter(help="Draw the learning curves into this file: .png, .svg or .pdf.")]
 _BARS = "▁▂▃▄▅▆▇█"
 _FIGURES = {
     "validation_accuracy": ("validation accuracy", "{:.2%}"),
@@ -26,32 +26,28 @@ _FIGURES = {
 }
 
 
-@click.group(cls=SuggestingGroup)
-def runs() -> None:
-    """List and show runs.
+runs = App(
+    name="runs",
+    help="""List and show runs.
 
-    A run is named by its label, the beginning of its label, or the path of its folder; so is a search.
+adelic runs list
+adelic runs show schubert-4-adelic --plot curves.png
 
-    \b
-    adelic runs list
-    adelic runs show schubert-4-adelic --plot curves.png
-    """
+A run is named by its label, the beginning of its label, or the path of its folder; so is a search.
+""",
+)
 
 
-@runs.command("list")
-@runs_option
-@click.option("--searches", is_flag=True, help="List only the searches.")
-@json_option
-def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
+@runs.command(name="list")
+def list_command(*, runs_dir: RunsDir = Path("runs"), searches: Flag = False, as_json: Json = False) -> None:
     """List the runs with their state, accuracy on the test split, size on disk and age; and the searches.
 
-    Searches are those of `adelic tune` and of models outside the Transformer, with the best validation accuracy so far;
-    with --searches they are listed alone. With --json, "kind" says which entry is a run and which a search.
-
-    \b
     adelic runs list
     adelic runs list --searches
     adelic runs list --runs-dir elsewhere --json
+
+    Searches are those of `adelic tune` and of models outside the Transformer, with the best validation accuracy so far;
+    with --searches they are listed alone. With --json, "kind" says which entry is a run and which a search.
     """
     import adelic_lab
 
@@ -59,7 +55,7 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
     searched = adelic_lab.list_searches(runs_dir)
     if as_json:
         entries = [run.as_dict() for run in found] + [search.as_dict() for search in searched]
-        click.echo(json.dumps(entries, indent=2))
+        print(json.dumps(entries, indent=2))
         return
     rows = []
     for run in found:
@@ -91,15 +87,10 @@ def _print_searches(found: "list[SearchSummary]") -> None:
     print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--searches --json")
 
 
-@runs.command()
-@click.argument("label")
-@runs_option
-@plot_option
-@json_option
-def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> None:
+@runs.command
+def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None = None, as_json: Json = False) -> None:
     """Show the run LABEL: state, figures, learning curves, configuration; or what the search LABEL is.
 
-    \b
     adelic runs show schubert-4-adelic
     adelic runs show runs/mine --plot curves.png
     adelic runs show schubert-4-mlp-search
@@ -118,7 +109,7 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
             "metrics": run.metrics,
             "result": run.result and run.result.as_dict(),
         }
-        click.echo(json.dumps(content, indent=2))
+        print(json.dumps(content, indent=2))
         return
     say(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
     if run.problem:
@@ -140,10 +131,10 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
             first, last, best_text = map(form.format, (values[0], values[-1], best))
             text = f"  {first} → {last}, best {best_text} in epoch {values.index(best) + 1}"
             room = shutil.get_terminal_size().columns - len(f"{name:19} {text}")
-            click.echo(f"{name:19} {_sparkline(values, max(8, min(room, 40)))}{text}")
-    click.echo()
+            print(f"{name:19} {_sparkline(values, max(8, min(room, 40)))}{text}")
+    print()
     for key, value in flatten(run.configuration):
-        click.echo(f"{plain(key)} = {json.dumps(value)}")
+        print(f"{plain(key)} = {json.dumps(value)}")
 
 
 def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -> None:
@@ -153,7 +144,7 @@ def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -
             f"{search.label} is a search, and has no learning curves to plot; `adelic tune --plot` draws its trials"
         )
     if as_json:
-        click.echo(json.dumps(search.as_dict(), indent=2))
+        print(json.dumps(search.as_dict(), indent=2))
         return
     kind = "a search of `adelic tune`" if search.is_study else "the search of a model outside the Transformer"
     best = "" if search.best is None else f", best validation accuracy {search.best:.2%}"
@@ -226,4 +217,4 @@ def _plot(found: list["RunSummary"], path: Path) -> None:
     majorities = {run.result.majority if run.result else None for run in found}
     majority = majorities.pop() if len(majorities) == 1 else None
     plot_learning_curves({plain(run.label): [run.history] for run in found}, path, majority=majority)
-    click.echo(f"wrote {path}", err=True)
+    print(f"wrote {path}", file=sys.stderr)

@@ -1,28 +1,18 @@
 """`adelic tune`."""
 
 import shlex
-from inspect import cleandoc
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from adelic.cli.options import (
-    NAME,
-    NAMES,
-    PATH,
-    SectionedCommand,
-    field_options,
-    in_terms_of_options,
-    progress_bar,
-    runs_option,
-)
+from adelic.cli.options import File, Names, RunsDir, Text, field_options, takes
+from adelic.cli.outputs import check_output
+from adelic.cli.progress import progress_bar
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import atomic_write, check_writable, file_name
-from adelic_lab.cli.experiments import device_option, experiment, model_options, seed_option
-from adelic_lab.cli.outputs import check_output
+from adelic_lab.cli.experiments import EXPERIMENT, SEED, Device, experiment
 from adelic_lab.config.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
@@ -35,70 +25,31 @@ if TYPE_CHECKING:
 _SHOWN = 10  # trials in the table
 
 
-@click.command(cls=SectionedCommand)
-@click.argument("task")
-@model_options
-@seed_option
-@field_options(RandomSearch, only=("trials",), is_filled=True)
-@click.option(
-    "--search",
-    type=NAMES,
-    help="Dimensions to search, whole or in part, as norm,batch-size=32:64.  [default: those without a star]",
+@takes(
+    *EXPERIMENT,
+    *SEED,
+    *field_options(RandomSearch, only=("trials",), is_filled=True),
+    *field_options(space.Search, is_filled=True),
 )
-@field_options(space.Search, is_filled=True)
-@click.option(
-    "--storage", type=NAME, help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]"
-)
-@runs_option
-@click.option(
-    "--output",
-    type=PATH,
-    help="File for the best recipe, .toml.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]",
-)
-@click.option("--plot", "picture", type=PATH, help="Also draw the study into this PNG or SVG file.")
-@device_option
-@in_terms_of_options
 def tune(
     task: str,
+    /,
+    *,
     embedding: str | None,
     recipe: str | None,
     seed: int,
     trials: int,
-    search: tuple[str, ...] | None,
     pruning: str,
-    storage: str | None,
-    runs_dir: Path,
-    output: Path | None,
-    picture: Path | None,
-    device: str,
+    search: Names | None = None,
+    storage: Text | None = None,
+    runs_dir: RunsDir = Path("runs"),
+    output: File | None = None,
+    plot: File | None = None,
+    device: Device = "auto",
     **given: Any,
 ) -> None:
     """Search the best recipe for TASK and one embedding, or for a drawn task and one --solver.
 
-    It is written to a file that --recipe takes; a solver takes what was found as options.
-
-    A trial trains once, on the training split, for at most --epochs (by default the recipe's) with proposed values,
-    and is judged by its best accuracy on the validation split; no search ever sees the test split. Give every embedding
-    the same --trials, --epochs and --seed, and the budgets are equal. A value that is given, as --dropout 0.1, is
-    kept, not searched.
-
-    On a drawn task a trial trains on each of the --examples once, or --passes times, and is judged by --test-cases
-    further questions, none of which is a test question. A solver trains for at most --steps in each trial, and is
-    judged at its end, so that no trial is pruned.
-
-    \b
-    DIMENSIONS
-    * searched when --search names it
-
-    With --search, the part of a dimension to search may follow its name:
-    learning-rate=1e-4:1e-3,batch-size=32:64:128.
-
-    The study is kept in a file: the same command goes on after Ctrl-C or a kill (a killed trial is repeated), makes
-    more trials when --trials is raised, and shows the study when all are done. A trial that has changed in the file
-    since it ended, or was damaged, is refused. Workers that are started with the same command and a --storage that all
-    can reach share the trials.
-
-    \b
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20 --embedding learned
     adelic tune weaving --n 6 --recipe quick --search learning-rate=1e-4:1e-2,norm --features characters
@@ -106,6 +57,27 @@ def tune(
     adelic tune gcd --examples 20000 --embedding adelic --search learning-rate,batch-size --trials 8
     adelic tune addition --examples 1000 --solver fone --steps 2000 --trials 8
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
+
+    It is written to a file that --recipe takes; a solver takes what was found as options. A trial trains once, on the
+    training split, for at most --epochs (by default the recipe's) with proposed values, and is judged by its best
+    accuracy on the validation split, on a drawn task by --test-cases further questions; no search ever sees the test
+    split. Give every embedding the same --trials, --epochs and --seed, and the budgets are equal. A value that is
+    given, as --dropout 0.1, is kept, not searched.
+
+    The study is kept in a file: the same command goes on after Ctrl-C or a kill, makes more trials when --trials is
+    raised, and shows the study when all are done. Workers that are started with the same command and a --storage that
+    all can reach share the trials.
+
+      DIMENSIONS
+      * searched when --search names it
+
+    Args:
+        task: Name of a task, or the file of a table of your own, as for `adelic train`.
+        search: Dimensions to search, whole or in part, as norm,batch-size=32:64 or learning-rate=1e-4:1e-3.  [default:
+            those without a star]
+        storage: SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]
+        output: File for the best recipe, .toml.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]
+        plot: Also draw the study into this PNG or SVG file.
     """
     keep_freed_memory()
     import adelic_lab
@@ -124,11 +96,11 @@ def tune(
     path = output or Path("recipes") / file_name(f"{_row_of(config)}-{_name_of(config, given)}", ".toml")
     check_output(path, ".toml")
     tuning.check_output(path, plan)
-    if picture is not None:
+    if plot is not None:
         from adelic_lab.search.study_plots import check_plot, write_plot
 
-        check_plot(picture)
-        check_writable(picture)
+        check_plot(plot)
+        check_writable(plot)
     with progress_bar(f"tune {config.row} {name}") as progress:
         study = adelic_lab.tune(
             plan,
@@ -139,15 +111,15 @@ def tune(
         )
     atomic_write(path, study.to_toml())
     _show(study)
-    click.echo(f"wrote {path}")
-    if picture is not None:
-        write_plot(study, picture)
-        click.echo(f"wrote {picture}")
+    print(f"wrote {path}")
+    if plot is not None:
+        write_plot(study, plot)
+        print(f"wrote {plot}")
     words = ["adelic", "train", *config.data.arguments(), "--recipe", str(path)]
-    click.echo(f"train with it: {shlex.join(words) if config.is_network else study.config.command()}")
+    print(f"train with it: {shlex.join(words) if config.is_network else study.config.command()}")
 
 
-tune.help = cleandoc(str(tune.help)).replace("DIMENSIONS", space.dimensions_table())
+tune.__doc__ = str(tune.__doc__).replace("DIMENSIONS", textwrap.indent(space.dimensions_table(), "      ").strip())
 
 
 def _row_of(config: Experiment) -> str:
@@ -187,7 +159,7 @@ def _show(study: "StudyResult") -> None:
     print_table(columns, rows, needed=columns[:3])
     pruned = sum(trial.state == "pruned" for trial in study.trials)
     samples = f"{sum(t.samples for t in study.trials)} rows trained on" if has_epochs else "trained"
-    click.echo(
+    print(
         f"{len(study.trials)} trials, {pruned} of them pruned (*); {samples} in "
         f"{sum(t.seconds for t in study.trials):.0f} s; best: trial {study.best.number}"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from adelic.errors import ConfigurationError, PrecisionError
@@ -12,25 +13,63 @@ from adelic.numbers.describe import describe
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
-from adelic_lab.config.nn_names import check_embedding, names
+from adelic.storage.options import options
+from adelic_lab.config.names import check_name
+from adelic_lab.config.options import Described, Setting, check_table, setting, short
 
 FUSIONS = ("agree", "signs", "sum", "product")
 """The fusions of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 OF_TWO_CLASSES = ("agree", "signs")
 """Those of them that tell two classes apart, and no more."""
 _AOE = ("adelic",)
+_SEARCHED_FEATURES = ("digits", "standardized", "characters", "one-hot-digits")  # others where they are named
+_STANDARDIZED = {"in_names": "standardized", "in_labels": "standardized"}
+
+
+def _of(embeddings: str, **description: Any) -> Any:
+    """Return the field of an option that some embeddings have; it is None in others."""
+    return setting(None, of=tuple(embeddings.split()), **description)
+
+
+_aoe = partial(_of, *_AOE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingConfig:
+class EmbeddingConfig(Described):
     """The embedding of a network: its name and its options; an option that the embedding lacks is None.
 
     Attributes:
-        name: a name of `adelic.nn.EMBEDDINGS`.
-
-    The other attributes are options, and the `help` of each describes it. The features of the place-wise model are
-    characters unless others are given.
+        name: How numbers become vectors: {names}. Of these, base-digits and residues have a token for each digit or
+            residue, abacus is for numbers of several digits, and angular makes a number a point on a circle.
+            [default: the recipe's, else adelic]
+        features: Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized
+            (mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v,
+            and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or
+            combined (characters, valuation-unit, and the real value in several scales), the default on a table of your
+            own.
+        projection: Trained map from AOE's features to the vector of a number: none or linear.
+        primes: Primes at which AOE has the digits of a number, all different, as 2,3,5.
+        precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
+            too.
+        fractional_digits: How many of these digits stand after the point, for numbers whose denominator a prime
+            divides.
+        places: Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart
+            (only in the sum of their logits) or late (in one layer after the last); or in a local–global network, a
+            small one at each place: agree (all places must), signs (their product), sum (of vectors) or product (of
+            complex numbers).
+        coordinates: Coordinates of AOE that the network reads with --places flat: all, real or p-adic.
+        tied: With --places agree, signs, sum or product: whether all odd primes share one network behind its
+            first layer.
+        gain: With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's
+            features count for more when training begins; below 1, for less.
+        bases: Bases whose multiples by powers of 10 are FoNE's periods: 10 (its paper) or 2-5 (its code).
+        standardize: Scale the features of fone or xval to mean 0 and variance 1 over the vocabulary.
+        sigma: Standard deviation of the random frequencies that periodic starts from.
+        base: Base of the digits that are tokens of base-digits.
+        n_primes: How many primes, from 2 on, residues are taken modulo.
+        modulus: Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the
+            circle, and numbers with the same remainder modulo this one become the same point.
+        published: Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.
 
     Raises:
         UnknownNameError: the embedding, the features or the form of places are unknown.
@@ -41,164 +80,31 @@ class EmbeddingConfig:
     ('digits', None)
     """
 
-    name: str = named(
-        help=f"How numbers become vectors: {', '.join(names('embeddings'))}. Of these, base-digits and residues have a "
-        "token for each digit or residue, abacus is for numbers of several digits, and angular makes a number a point "
-        "on a circle.  [default: the recipe's, else adelic]",
+    features: str | None = _aoe(default="digits", choices=FEATURE_KINDS, tried=_SEARCHED_FEATURES, in_names="{}")
+    projection: str | None = _aoe(choices=("linear",), tried=("none", "linear"), in_names="")
+    primes: tuple[int, ...] | None = _aoe(
+        default=DEFAULT_PRIMES, tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)), note="first primes", in_names=""
     )
-    features: str | None = option(
-        None,
-        default="digits",
-        help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
-        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
-        "and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or "
-        "combined (characters, valuation-unit, and the real value in several scales), the default on a table of your "
-        "own.",
-        choices=FEATURE_KINDS,
-        tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
-        of=_AOE,
-        in_names="{}",
+    precision: int | Mapping[int, int] | None = _aoe(
+        default=DEFAULT_PRECISION, tried=(4, 6, 8, 12, DEFAULT_PRECISION), note="digits", in_names=""
     )
-    projection: str | None = option(
-        None,
-        help="Trained map from AOE's features to the vector of a number: none or linear.",
-        choices=("linear",),
-        tried=("none", "linear"),
-        of=_AOE,
-        in_names="",
-    )
-    primes: tuple[int, ...] | None = option(
-        None,
-        default=DEFAULT_PRIMES,
-        help="Primes at which AOE has the digits of a number, all different, as 2,3,5.",
-        tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
-        note="first primes",
-        of=_AOE,
-        in_names="",
-    )
-    precision: int | Mapping[int, int] | None = option(
-        None,
-        default=DEFAULT_PRECISION,
-        help="Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes too.",
-        tried=(4, 6, 8, 12, DEFAULT_PRECISION),
-        note="digits",
-        of=_AOE,
-        in_names="",
-    )
-    fractional_digits: int | None = option(
-        None,
-        default=0,
-        help="How many of these digits stand after the point, for numbers whose denominator a prime divides.",
-        of=_AOE,
-        in_names="",
-    )
-    places: str | None = option(
-        None,
-        none="flat",
-        help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
-        "(only in the sum of their logits) or late (in one layer after the last); or in a "
-        "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
-        "vectors) or product (of complex numbers).",
-        choices=("apart", "late", *FUSIONS),
-        of=_AOE,
-        in_names="{}",
-    )
-    coordinates: str | None = option(
-        None,
-        default="all",
-        help="Coordinates of AOE that the network reads with --places flat: all, real or p-adic.",
-        choices=("all", "real", "p-adic"),
-        of=_AOE,
-        unwritten="all",
-        in_names="{}",
-    )
-    tied: bool | None = option(
-        None,
-        default=False,
-        help="With --places agree, signs, sum or product: whether all odd primes share one network behind its "
-        "first layer.",
-        of=_AOE,
-        unwritten=False,
-    )
-    gain: float | None = option(
-        None,
-        default=1.0,
-        help="With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's "
-        "features count for more when training begins; below 1, for less.",
-        positive=True,
-        of=_AOE,
-        unwritten=1.0,
-    )
-    bases: str | None = option(
-        None,
-        default="10",
-        help="Bases whose multiples by powers of 10 are FoNE's periods: 10 (its paper) or 2-5 (its code).",
-        choices=("10", "2-5"),
-        tried=("10", "2-5"),
-        of=("fone",),
-        unwritten="10",
-    )
-    standardize: bool | None = option(
-        None,
-        default=False,
-        help="Scale the features of fone or xval to mean 0 and variance 1 over the vocabulary.",
-        tried=(False, True),
-        of=("fone", "xval"),
-        unwritten=False,
-        in_names="standardized",
-        in_labels="standardized",
-    )
-    sigma: float | None = option(
-        None,
-        default=0.01,
-        help="Standard deviation of the random frequencies that periodic starts from.",
-        positive=True,
-        bounds=(0.01, 10.0),  # the authors' range, in their package's documentation
-        of=("periodic",),
-        unwritten=0.01,
-    )
-    base: int | None = option(
-        None,
-        default=10,
-        help="Base of the digits that are tokens of base-digits.",
-        least=2,
-        greatest=10**6,
-        tried=(10, 30, 1000),
-        of=("base-digits",),
-        in_names="{}",
-    )
-    n_primes: int | None = option(
-        None,
-        default=100,
-        help="How many primes, from 2 on, residues are taken modulo.",
-        least=1,
-        greatest=1000,
-        of=("residues",),
-        in_names="{}",
-        in_labels="{} primes",
-    )
-    modulus: int | None = option(
-        None,
-        default=257,
-        help="Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the "
-        "circle, and numbers with the same remainder modulo this one become the same point.",
-        least=2,
-        greatest=10**12,
-        of=("angular",),
-        in_names="{}",
-    )
-    published: bool | None = option(
-        None,
-        default=False,
-        help="Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.",
-        of=("fone", "periodic", "xval"),
-        unwritten=False,
-        in_labels="as published",
-    )
+    fractional_digits: int | None = _aoe(default=0, in_names="")
+    places: str | None = _aoe(none="flat", choices=("apart", "late", *FUSIONS), in_names="{}")
+    coordinates: str | None = _aoe(default="all", choices=("all", "real", "p-adic"), unwritten="all", in_names="{}")
+    tied: bool | None = _aoe(default=False, unwritten=False)
+    gain: float | None = _aoe(default=1.0, positive=True, unwritten=1.0)
+    bases: str | None = _of("fone", default="10", choices=("10", "2-5"), tried=("10", "2-5"), unwritten="10")
+    standardize: bool | None = _of("fone xval", default=False, tried=(False, True), unwritten=False, **_STANDARDIZED)
+    # The bounds are the authors' range, in their package's documentation.
+    sigma: float | None = _of("periodic", default=0.01, positive=True, bounds=(0.01, 10.0), unwritten=0.01)
+    base: int | None = _of("base-digits", default=10, least=2, greatest=10**6, tried=(10, 30, 1000), in_names="{}")
+    n_primes: int | None = _of("residues", default=100, least=1, greatest=1000, in_names="{}", in_labels="{} primes")
+    modulus: int | None = _of("angular", default=257, least=2, greatest=10**12, in_names="{}")
+    published: bool | None = _of("fone periodic xval", default=False, unwritten=False, in_labels="as published")
 
     def __post_init__(self) -> None:
         """Check the values, and fill in those that were not given."""
-        check_fields(self)
+        super().__post_init__()
         known = options(EmbeddingConfig)
         for name, described in known.items():
             if getattr(self, name) is not None:
@@ -216,9 +122,9 @@ class EmbeddingConfig:
                 object.__setattr__(self, name, getattr(space, name))
         if self.standardize and self.published:
             raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
-        check_embedding(self.name)
+        check_name("embedding", self.name)
 
-    def _default(self, described: Option) -> Any:
+    def _default(self, described: Setting) -> Any:
         if described.name == "features" and self.places is not None:
             return "valuation-unit" if self.places in FUSIONS else "characters"
         return described.default
@@ -336,10 +242,6 @@ class EmbeddingConfig:
         said = labelled(self.as_dict(), always=_ALWAYS_IN_NAMES)
         parts = [options(EmbeddingConfig)[name].in_name(value) for name, value in said.items()]
         return "-".join([self.name, *filter(None, parts)])
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
 
 
 _FORM = ("features", "places")  # first in every label, without their names

@@ -1,6 +1,6 @@
 """Experiments: the data, model, recipe and seed that define a run, to the last bit on one machine.
 
-Its fields are the only description of their options: see `adelic.storage.options`. Nothing here needs torch, so that
+Its fields are the only description of their options: see `adelic_lab.config.options`. Nothing here needs torch, so that
 what a user gives is checked before seconds are spent on loading it.
 """
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from adelic.data.protocol import Progress, View
-from adelic.data.sources import DrawnData, Source, TableData, TaskData
+from adelic.data.sources import DrawnData, Seeded, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
 from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
-from adelic.storage.options import check_fields, option, options
+from adelic.storage.options import check_fields, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
-from adelic_lab.config.nn_names import needs_vocabulary, unused_options
+from adelic_lab.config.names import needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
 
 Model = EmbeddingConfig | Classical | SolverConfig
@@ -35,7 +35,7 @@ _RECIPES: dict[type[Model], type[TrainConfig | RandomSearch | Steps]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
+class Experiment(Seeded):
     """The definition of one run: its data, model, recipe and seed.
 
     Attributes:
@@ -61,13 +61,6 @@ class Experiment:
     data: Source
     model: Model
     recipe: TrainConfig | RandomSearch | Steps
-    seed: int = option(
-        0,
-        help="Seed of what is drawn at random: questions, negative examples and parts of the data, the first weights, "
-        "the rows of each step, and what a search proposes.",
-        least=0,
-        greatest=2**63 - 1,
-    )
 
     def __post_init__(self) -> None:
         """Check what the parts demand of each other."""

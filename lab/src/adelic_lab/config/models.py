@@ -5,11 +5,10 @@ Nothing here needs torch, or imports a model: names are checked where an experim
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from adelic.errors import UnknownNameError
-from adelic.storage.options import check_fields, named, option, table_of
-from adelic_lab.config.solver_names import DEFAULT_SOLVER, parse_solver, solvers_in_words
+from adelic_lab.config.options import Described, setting
+from adelic_lab.config.solver_names import parse_solver
 
 CLASSICAL_TITLES = {
     "majority": "majority class",
@@ -21,26 +20,13 @@ CLASSICAL_TITLES = {
 """What tables call the models outside the Transformer, by name."""
 
 
-class _Table:
-    """A model, or a recipe: a name, and options, which are checked."""
-
-    name: str
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
-
-
 @dataclass(frozen=True, kw_only=True)
-class Classical(_Table):
+class Classical(Described):
     """A model outside the Transformer.
 
     Attributes:
-        name: a name of `CLASSICAL_TITLES`.
+        name: Model outside the Transformer to train: {names}. Of a recipe's options, only --max-rows and --symmetries
+            go with it.
 
     Raises:
         UnknownNameError: it is none.
@@ -48,11 +34,6 @@ class Classical(_Table):
     >>> Classical(name="trees").label
     'trees'
     """
-
-    name: str = named(
-        help=f"Model outside the Transformer to train: {', '.join(CLASSICAL_TITLES)}. Of a recipe's options, only "
-        "--max-rows and --symmetries go with it."
-    )
 
     def __post_init__(self) -> None:
         """Check the name, without importing the model."""
@@ -66,10 +47,14 @@ class Classical(_Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomSearch(_Table):
+class RandomSearch(Described):
     """How the options of a model outside the Transformer are chosen: by random draws, judged by validation.
 
-    The attributes are options, and the `help` of each describes it.
+    Attributes:
+        trials: Number of trials of a search, each with other values of the options: of `adelic tune`, by all workers
+            together, or random draws for a model outside the Transformer.
+        max_rows: Train on at most this number of rows, chosen at random.
+        symmetries: Also train on the images of rows under the task's symmetries.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -78,30 +63,21 @@ class RandomSearch(_Table):
     {'name': 'search', 'trials': 3}
     """
 
-    trials: int = option(
-        20,
-        help="Number of trials of a search, each with other values of the options: of `adelic tune`, by all workers "
-        "together, or random draws for a model outside the Transformer.",
-        least=1,
-        greatest=1_000_000,
-    )
-    max_rows: int | None = option(
-        None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
-    )
-    symmetries: bool = option(
-        False, help="Also train on the images of rows under the task's symmetries.", unwritten=False
-    )
+    trials: int = setting(20, least=1, greatest=1_000_000)
+    max_rows: int | None = setting(None, least=1, greatest=10**9)
+    symmetries: bool = setting(False, unwritten=False)
 
-    name = "search"
+    name: str = "search"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolverConfig(_Table):
+class SolverConfig(Described):
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
-        name: a name of `adelic_lab.models.solvers.SOLVERS`, or "package.module:Class" of your own, and options behind
-            it, as in "fone:d_model=256".
+        name: Model that learns a drawn task from questions and answers with exact numbers, instead of a network with an
+            --embedding. {names}. A model of your own is package.module:Class; options stand behind a name, as in
+            fone:d_model=256.  [default: adelic-placewise]
 
     Raises:
         UnknownNameError: it is neither.
@@ -109,12 +85,6 @@ class SolverConfig(_Table):
     >>> SolverConfig(name="my_package.solvers:Mine").label
     'my_package-solvers-Mine'
     """
-
-    name: str = named(
-        help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with "
-        f"an --embedding. {solvers_in_words()}. A model of your own is package.module:Class.  [default: "
-        f"{DEFAULT_SOLVER}]",
-    )
 
     def __post_init__(self) -> None:
         """Check the name, without importing the solver."""
@@ -127,10 +97,12 @@ class SolverConfig(_Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps(_Table):
+class Steps(Described):
     """The recipe of a solver: for how many steps it is trained, and how fast; the solver decides everything else.
 
-    The attributes are options, and the `help` of each describes it.
+    Attributes:
+        steps: Number of steps that a solver is trained for.
+        learning_rate: Of a solver, the highest learning rate; each solver has a default of its own.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -139,22 +111,9 @@ class Steps(_Table):
     {'name': 'steps', 'steps': 800}
     """
 
-    steps: int = option(
-        500,
-        help="Number of steps that a solver is trained for.",
-        least=1,
-        greatest=10**9,
-        tried=(0.25, 0.5, 1.0),
-        starred=True,
-        note="of --steps",
-    )
-    learning_rate: float | None = option(
-        None,
-        help="Of a solver, the highest learning rate; each solver has a default of its own.",
-        positive=True,
-        bounds=(1e-4, 1e-1),
-    )
+    steps: int = setting(500, least=1, greatest=10**9, tried=(0.25, 0.5, 1.0), starred=True, note="of --steps")
+    learning_rate: float | None = setting(None, positive=True, bounds=(1e-4, 1e-1))
 
-    name = "steps"
+    name: str = "steps"
     symmetries = False
     max_rows = None

@@ -11,12 +11,14 @@ from typing import Any
 
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_fields, check_table, named, option, options, table_of
+from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic_lab.config.nn_names import names
+from adelic_lab.config.names import check_name
+from adelic_lab.config.options import Described, check_table, setting
 
 SEQUENCE = "sequence"
 """The body where none is named."""
+_POSITIONAL = ("embedding", "learned")
 
 
 @cache
@@ -29,7 +31,7 @@ def _tables() -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
+class TrainConfig(Described):
     """How a network is built and trained, whatever its embedding.
 
     With `symmetries`, each draw of a training row draws one of its equivalent images instead. The learning rate changes
@@ -42,151 +44,72 @@ class TrainConfig:
     optimizer, residual branches, norms, softmax and loss are always float32.
 
     Attributes:
-        name: name of a packaged recipe, or path of the file that the recipe comes from.
-
-    The other attributes are options, and the `help` of each describes it.
+        name: How to train: {names}, or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the
+            paper's rows, fresh for a drawn task, else compact]
+        learning_rate: Highest learning rate of the optimizer (Adam).
+        batch_size: Number of rows in each training step.
+        warmup_steps: Number of steps at the start over which the learning rate rises from 0.
+        norm: Position of the layer norms: post (after each residual sum, as in the recipe paper) or pre (before each
+            sublayer).
+        dropout: Share of the activations that dropout sets to 0 in training.
+        epochs: Number of epochs; each draws as many rows as there are to train on.
+        schedule: Schedule of the learning rate from epoch to epoch: cosine (falls towards 0) or constant.
+        sampling_power: How strongly rare classes are favoured: each row of a class of n rows is drawn with weight 1/n
+            to this power (0: all rows alike, 1: all classes alike).
+        max_rows: Train on at most this number of rows, chosen at random.
+        passes: Of a drawn task, how often each question is trained on; the epochs share them all.
+        symmetries: Also train on the images of rows under the task's symmetries; needs --split orbits.
+        checkpoint: Epoch whose weights are tested: best (with the best validation accuracy) or last.
+        positional: Positional encoding: embedding (fixed, the embedding's own) or learned (trained vectors).
+        initial_std: Standard deviation of the first vectors of [CLS], of learned positions and of the embedding's
+            tokens; layers have more say from the start beside small ones, as GPT-2's 0.02.
+        pooling: States that the network's head reads: cls (that of the token [CLS], as in the paper) or tokens (all).
+        view: Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them.
+        body: Body of the network: graph, mlp, sequence. Of these, sequence is a Transformer with a token for each
+            number; graph, for rows of n × n numbers, one with a token for each vertex, in no order, and numbers on the
+            edges; mlp reads all numbers side by side, without attention.
+        d_model: Number of coordinates of each token's vector.
+        n_layers: Number of layers of the encoder.
+        n_heads: Number of attention heads in each layer.
+        d_feedforward: Width of the hidden layer in each feed-forward block.
+        compute: Number format in matrix products: float32, or bfloat16 (less exact, and faster where the processor has
+            instructions for it; elsewhere a recipe's own bfloat16 becomes float32); on the CPU the bodies graph and mlp
+            always have float32.
 
     Raises:
         ConfigurationError, UnknownNameError: a value makes no sense.
     """
 
-    name: str = named(
-        help="How to train: "
-        + ", ".join(f"{name} ({table['about']})" for name, table in _tables().items())
-        + ", or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the paper's rows, fresh "
-        "for a drawn task, else compact]",
-    )
-    learning_rate: float = option(
-        help="Highest learning rate of the optimizer (Adam).", positive=True, bounds=(1e-5, 1e-2)
-    )
-    batch_size: int = option(
-        2048,
-        help="Number of rows in each training step.",
-        least=1,
-        greatest=10**9,
-        tried=(32, 64, 128, 256, 512, 1024, 2048),
-    )
-    warmup_steps: int = option(
-        0,
-        help="Number of steps at the start over which the learning rate rises from 0.",
-        least=0,
-        greatest=10**9,
-        tried=(0, 10, 30, 100, 300),
-    )
-    norm: str = option(
-        "post",
-        help="Position of the layer norms: post (after each residual sum, as in the recipe paper) or pre (before each "
-        "sublayer).",
-        choices=("post", "pre"),
-        tried=("post", "pre"),
-    )
-    dropout: float = option(
-        0.1,
-        help="Share of the activations that dropout sets to 0 in training.",
-        least=0,
-        below=1,
-        tried=(0.0, 0.05, 0.1, 0.2, 0.3),
-    )
-    epochs: int = option(
-        help="Number of epochs; each draws as many rows as there are to train on.",
-        least=1,
-        greatest=1_000_000,
-        tried=(0.25, 0.5, 1.0),
-        starred=True,
-        note="of --epochs",
-    )
-    schedule: str = option(
-        "cosine",
-        help="Schedule of the learning rate from epoch to epoch: cosine (falls towards 0) or constant.",
-        choices=("cosine", "constant"),
-        tried=("cosine", "constant"),
-        starred=True,
-    )
-    sampling_power: float = option(
-        0.5,
-        help="How strongly rare classes are favoured: each row of a class of n rows is drawn with weight 1/n to this "
-        "power (0: all rows alike, 1: all classes alike).",
-        least=-10,  # beyond, some classes' weights vanish beside those of others
-        greatest=10,
-        tried=(0.0, 0.25, 0.5, 0.75, 1.0),
-        starred=True,
-    )
-    max_rows: int | None = option(
-        None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
-    )
-    passes: int = option(
-        1,
-        help="Of a drawn task, how often each question is trained on; the epochs share them all.",
-        least=1,
-        greatest=10**6,
-        unwritten=1,
-    )
-    symmetries: bool = option(
-        False,
-        help="Also train on the images of rows under the task's symmetries; needs --split orbits.",
-        tried=(False, True),
-        starred=True,
-        unwritten=False,
-    )
-    checkpoint: str = option(
-        "best",
-        help="Epoch whose weights are tested: best (with the best validation accuracy) or last.",
-        choices=("best", "last"),
-        unwritten="best",
-    )
-    positional: str = option(
-        "embedding",
-        help="Positional encoding: embedding (fixed, the embedding's own) or learned (trained vectors).",
-        choices=("embedding", "learned"),
-        tried=("embedding", "learned"),
-        starred=True,
-        unwritten="embedding",
-    )
-    initial_std: float = option(
-        1.0,
-        help="Standard deviation of the first vectors of [CLS], of learned positions and of the embedding's tokens; "
-        "layers have more say from the start beside small ones, as GPT-2's 0.02.",
-        positive=True,
-        unwritten=1.0,
-    )
-    pooling: str = option(
-        "cls",
-        help="States that the network's head reads: cls (that of the token [CLS], as in the paper) or tokens (all).",
-        choices=("cls", "tokens"),
-        tried=("cls", "tokens"),
-        starred=True,
-        unwritten="cls",
-    )
-    view: str | None = option(
-        None, help="Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them."
-    )
-    body: str = option(
-        SEQUENCE,
-        help=f"Body of the network: {', '.join(names('bodies'))}. Of these, sequence is a Transformer with a token for "
-        "each number; graph, for rows of n × n numbers, one with a token for each vertex, in no order, and numbers on "
-        "the edges; mlp reads all numbers side by side, without attention.",
-        choices=names("bodies"),
-        unwritten=SEQUENCE,
-    )
-    d_model: int = option(128, help="Number of coordinates of each token's vector.", least=1, greatest=65_536)
-    n_layers: int = option(6, help="Number of layers of the encoder.", least=1, greatest=10_000)
-    n_heads: int = option(8, help="Number of attention heads in each layer.", least=1, greatest=65_536)
-    d_feedforward: int = option(
-        512, help="Width of the hidden layer in each feed-forward block.", least=1, greatest=1_048_576
-    )
-    compute: str = option(
-        "float32",
-        help="Number format in matrix products: float32, or bfloat16 (less exact, and faster where the processor has "
-        "instructions for it; elsewhere a recipe's own bfloat16 becomes float32); on the CPU the bodies graph and mlp "
-        "always have float32.",
-        choices=("float32", "bfloat16"),
-    )
+    learning_rate: float = setting(positive=True, bounds=(1e-5, 1e-2))
+    batch_size: int = setting(2048, least=1, greatest=10**9, tried=(32, 64, 128, 256, 512, 1024, 2048))
+    warmup_steps: int = setting(0, least=0, greatest=10**9, tried=(0, 10, 30, 100, 300))
+    norm: str = setting("post", choices=("post", "pre"), tried=("post", "pre"))
+    dropout: float = setting(0.1, least=0, below=1, tried=(0.0, 0.05, 0.1, 0.2, 0.3))
+    epochs: int = setting(least=1, greatest=1_000_000, tried=(0.25, 0.5, 1.0), starred=True, note="of --epochs")
+    schedule: str = setting("cosine", choices=("cosine", "constant"), tried=("cosine", "constant"), starred=True)
+    # Beyond the bounds, some classes' weights vanish beside those of others.
+    sampling_power: float = setting(0.5, least=-10, greatest=10, tried=(0.0, 0.25, 0.5, 0.75, 1.0), starred=True)
+    max_rows: int | None = setting(None, least=1, greatest=10**9)
+    passes: int = setting(1, least=1, greatest=10**6, unwritten=1)
+    symmetries: bool = setting(False, tried=(False, True), starred=True, unwritten=False)
+    checkpoint: str = setting("best", choices=("best", "last"), unwritten="best")
+    positional: str = setting("embedding", choices=_POSITIONAL, tried=_POSITIONAL, starred=True, unwritten="embedding")
+    initial_std: float = setting(1.0, positive=True, unwritten=1.0)
+    pooling: str = setting("cls", choices=("cls", "tokens"), tried=("cls", "tokens"), starred=True, unwritten="cls")
+    view: str | None = setting(None)
+    body: str = setting(SEQUENCE, unwritten=SEQUENCE)
+    d_model: int = setting(128, least=1, greatest=65_536)
+    n_layers: int = setting(6, least=1, greatest=10_000)
+    n_heads: int = setting(8, least=1, greatest=65_536)
+    d_feedforward: int = setting(512, least=1, greatest=1_048_576)
+    compute: str = setting("float32", choices=("float32", "bfloat16"))
     may_fall_back: bool = field(default=False, compare=False, repr=False)
     """Whether `compute` is only the recipe's own: float32 is used then where bfloat16 would be the slower one."""
 
     def __post_init__(self) -> None:
         """Check the values."""
-        check_fields(self)
+        super().__post_init__()
+        check_name("body", self.body)
 
     @property
     def n_encoder_parameters(self) -> int:
@@ -212,14 +135,6 @@ class TrainConfig:
         left = cosine(epoch, self.epochs) if self.schedule == "cosine" else 1.0
         # + 1: the first step has a rate above 0, and the one behind the warm-up is the first with all of it.
         return rate_at(step, peak=self.learning_rate, warm_up=self.warmup_steps + 1, left=left, multiplied=True)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the name and the values, for TOML, but for those that files leave out.
-
-        >>> "symmetries" in TrainConfig(name="example", learning_rate=1.0, epochs=4).as_dict()
-        False
-        """
-        return {"name": self.name, **table_of(self)}
 
 
 def cosine(done: int, of: int) -> float:
@@ -252,6 +167,15 @@ def recipe_names() -> tuple[str, ...]:
     ('paper', 'quick', 'compact', 'natural', 'fresh')
     """
     return tuple(_tables())
+
+
+def recipes_in_words() -> str:
+    """Return the packaged recipes and what they are, for the help of a command.
+
+    >>> recipes_in_words().split("), ")[1]
+    'quick (ours, many small steps'
+    """
+    return ", ".join(f"{name} ({table['about']})" for name, table in _tables().items())
 
 
 def default_recipe(row: str) -> str:

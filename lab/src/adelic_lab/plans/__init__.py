@@ -18,11 +18,11 @@ from adelic.data import DrawnData, SampledTask, drawn_task
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_table
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import SolverConfig, Steps
+from adelic_lab.config.options import check_table
 from adelic_lab.config.recipes import TrainConfig, load_recipe
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_files

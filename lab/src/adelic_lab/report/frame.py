@@ -22,7 +22,7 @@ from adelic.storage.options import options
 from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths, embedding_text, options_in_words
 from adelic_lab.config.experiment import flatten
 from adelic_lab.config.models import CLASSICAL_TITLES
-from adelic_lab.config.nn_names import n_tokens
+from adelic_lab.config.names import n_tokens
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, recipe_names, stored
 from adelic_lab.report.files import model_key
 from adelic_lab.report.published import Row, published_rows

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from adelic_lab.config.nn_names import unused_options
+from adelic_lab.config.names import unused_options
 from adelic_lab.report.frame import (
     METRICS,
     TRIVIAL,

@@ -13,7 +13,7 @@ from adelic.storage.options import options
 from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
-from adelic_lab.config.nn_names import n_tokens
+from adelic_lab.config.names import n_tokens
 from adelic_lab.models.classical.fitting import trials_done
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_result

@@ -19,11 +19,12 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.numbers.columns.lossy import LOSSY
 from adelic.numbers.describe import describe
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_table, options
+from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError
 from adelic_lab.config.embedding import EmbeddingConfig, stored_embedding
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
+from adelic_lab.config.options import check_table
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.models.classical.fitting import refitted
 from adelic_lab.models.classical.models import reads_any_number

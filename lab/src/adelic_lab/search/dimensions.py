@@ -14,17 +14,18 @@ from adelic.numbers.describe import shortened
 from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.files import file_name
-from adelic.storage.options import Option, check_fields, option, options
+from adelic.storage.options import check_fields, options
 from adelic_lab.config.embedding import EmbeddingConfig, check_owner
 from adelic_lab.config.experiment import Experiment, Model
 from adelic_lab.config.models import SolverConfig, Steps
+from adelic_lab.config.options import Setting, setting
 from adelic_lab.config.recipes import TrainConfig
 
 Report = Callable[[int, float, dict[str, Any]], None]
 """Takes an epoch, the best value so far, and the figures of a trial; raises where the trial is to be pruned."""
 Between = Callable[[], None]
 """Is called between the steps of a trial; raises where a signal asked to stop."""
-DIMENSIONS: dict[str, Option] = {
+DIMENSIONS: dict[str, Setting] = {
     described.dashed: described
     for kind in (TrainConfig, EmbeddingConfig)
     for described in options(kind).values()
@@ -34,11 +35,11 @@ DIMENSIONS: dict[str, Option] = {
 
 The architecture is not among them: the table compares embeddings in one and the same encoder.
 """
-OF_SOLVERS: dict[str, Option] = {described.dashed: described for described in options(Steps).values()}
+OF_SOLVERS: dict[str, Setting] = {described.dashed: described for described in options(Steps).values()}
 """Those of solvers, which have no others."""
 
 
-def dimensions_of(model: Model) -> Mapping[str, Option]:
+def dimensions_of(model: Model) -> Mapping[str, Setting]:
     """Return the dimensions of a network, or of a solver, by name.
 
     >>> list(dimensions_of(SolverConfig(name="fone")))
@@ -91,7 +92,7 @@ def default_search(model: Model, *, fixed: Collection[str] = ()) -> tuple[str, .
     return tuple(parts.get(name, name) for name in chosen if name != "projection")
 
 
-def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tuple[str, Option]:
+def parse_dimension(text: str, known: Mapping[str, Setting] = DIMENSIONS) -> tuple[str, Setting]:
     """Return a dimension's name, and the dimension, restricted to the part that stands behind "=" if there is one.
 
     A part of a range is a narrower range, given by two values, or three and more values, which become the choices.
@@ -213,7 +214,8 @@ class Search:
             seed that of every training and of the proposals.
         dimensions: names of `dimensions_of` its model, or parts of them, as "batch-size=32:64"; the others keep their
             values.
-        pruning: by which rule; None for no pruning. Solvers have no epochs, and their trials come to their end.
+        pruning: Rule by which poor trials stop early: median (below the median of the former ones at the same epoch),
+            hyperband or none.
 
     Raises:
         UnknownNameError: a dimension or the pruning is unknown.
@@ -231,13 +233,7 @@ class Search:
 
     config: Experiment
     dimensions: tuple[str, ...]
-    pruning: str | None = option(
-        "median",
-        help="Rule by which poor trials stop early: median (below the median of the former ones at the same epoch), "
-        "hyperband or none.",
-        choices=("median", "hyperband"),
-        none="none",
-    )
+    pruning: str | None = setting("median", choices=("median", "hyperband"), none="none")
 
     def __post_init__(self) -> None:
         """Check the names."""
@@ -264,7 +260,7 @@ class Search:
         return any(searched.tried) if searched else self.config.recipe.symmetries
 
     @property
-    def space(self) -> dict[str, Option]:
+    def space(self) -> dict[str, Setting]:
         """Return what is searched, by name."""
         known = dimensions_of(self.config.model)
         return dict(parse_dimension(text, known) for text in self.dimensions)
@@ -272,7 +268,7 @@ class Search:
     @property
     def pruning_word(self) -> str:
         """Return the rule of pruning in files and command lines, where no pruning is "none"."""
-        return options(Search)["pruning"].words(self.pruning)[1]
+        return str(options(Search)["pruning"].words(self.pruning)[1])
 
     @property
     def name(self) -> str:

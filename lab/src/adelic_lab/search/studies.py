@@ -30,8 +30,8 @@ from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
 from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
-from adelic.storage.options import Option
 from adelic.storage.records import sha256
+from adelic_lab.config.options import Setting
 from adelic_lab.runs.signals import cause, deferred_signals
 from adelic_lab.search.dimensions import Between, Report
 from adelic_lab.train.sampler import stream_seed
@@ -60,7 +60,7 @@ _FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 def run_study(
     name: str,
     objective: Callable[[dict[str, Any], Report, Between], float],
-    dimensions: Mapping[str, Option],
+    dimensions: Mapping[str, Setting],
     *,
     storage: str | Path,
     trials: int,
@@ -158,10 +158,10 @@ def _watch(study: Study, backend: RDBStorage) -> None:
             backend.record_heartbeat(trial_id)
 
 
-def distribution(dimension: Option) -> BaseDistribution:
+def distribution(dimension: Setting) -> BaseDistribution:
     """Return the values of a dimension as Optuna describes them; those of a range have a logarithmic scale.
 
-    >>> distribution(Option(name="norm", tried=("post", "pre")))
+    >>> distribution(Setting(name="norm", tried=("post", "pre")))
     CategoricalDistribution(choices=('post', 'pre'))
     """
     if dimension.bounds:
@@ -169,14 +169,14 @@ def distribution(dimension: Option) -> BaseDistribution:
     return CategoricalDistribution(dimension.tried)
 
 
-def draw(dimensions: Mapping[str, Option], seed: int) -> dict[str, Any]:
+def draw(dimensions: Mapping[str, Setting], seed: int) -> dict[str, Any]:
     """Return one random value for each dimension: uniformly of choices, log-uniformly of a range.
 
     Args:
         dimensions: what is searched, by name.
         seed: of the draw, below 2^32.
 
-    >>> draw({"norm": Option(name="norm", tried=("post", "pre"))}, seed=0)
+    >>> draw({"norm": Setting(name="norm", tried=("post", "pre"))}, seed=0)
     {'norm': 'pre'}
     """
     with quiet():
@@ -208,7 +208,7 @@ class NumberedSampler(PartialFixedSampler):
         trials: how many are wanted.
     """
 
-    def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int, trials: int) -> None:
+    def __init__(self, study: Study, dimensions: Mapping[str, Setting], seed: int, trials: int) -> None:
         self._study, self._seed = study, seed
         self._order: list[dict[str, Any]] = []
         choices = [dimension.tried for dimension in dimensions.values()]
@@ -235,7 +235,7 @@ class NumberedSampler(PartialFixedSampler):
 def _run_one(
     study: Study,
     objective: Callable[[dict[str, Any], Report, Between], float],
-    dimensions: Mapping[str, Option],
+    dimensions: Mapping[str, Setting],
     trials: int,
     on_epoch: Callable[[int], None],
     between: Between,
@@ -322,7 +322,7 @@ def verify(study: Study) -> None:
             raise ValueError(f"trial {trial.number} does not have the SHA-256 that was written with it")
 
 
-def _check_values(study: Study, dimensions: Mapping[str, Option]) -> None:
+def _check_values(study: Study, dimensions: Mapping[str, Setting]) -> None:
     """Raise ValueError for a value that is not searched: of trials without a digest, too, which may be repeated."""
     known = {name: distribution(dimension) for name, dimension in dimensions.items()}
     for trial in study.get_trials(deepcopy=False):

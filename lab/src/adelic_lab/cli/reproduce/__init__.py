@@ -1,34 +1,23 @@
-"""`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these.
+"""`adelic reproduce`: matrices of runs, and the benchmarks with a plan.
 
-`rows` is for the data set's rows, `drawn` for benchmarks with a plan, and `queue` takes such commands from a file. One
-more benchmark with a plan is a command like those of `drawn`.
+`rows` is for the data set's rows, `drawn` for benchmarks with a plan. One more benchmark with a plan is a command like
+those of `drawn`.
 """
 
-import click
+from collections.abc import Callable
+from typing import Any
 
-from adelic.cli.options import SectionedCommand
+from cyclopts import App
+
 from adelic_lab.cli.reproduce.drawn import BENCHMARKS
-from adelic_lab.cli.reproduce.queue import queue
-from adelic_lab.cli.reproduce.rows import rows
+from adelic_lab.cli.reproduce.rows import reproduce_rows
 
-__all__ = ["reproduce"]
-
-
-class Reproduce(SectionedCommand):
-    """The command for rows; with the name of another benchmark first, the one for that; with --queue, a queue's."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
-    ) -> click.Context:
-        """Return the context of the command that the arguments mean."""
-        for name, command in BENCHMARKS.items():
-            if args[:1] == [name]:
-                return command.make_context(f"{info_name} {name}", args[1:], parent, **extra)
-            if name in args:
-                raise click.UsageError(f"{name} comes first: adelic reproduce {name} …", ctx=parent)
-        if any(word.partition("=")[0] == "--queue" for word in args):
-            return queue.make_context(info_name, args, parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
+reproduce = App(name="reproduce")
+reproduce.default(reproduce_rows)
+for name, benchmark in BENCHMARKS.items():
+    reproduce.command(benchmark, name=name)
 
 
-reproduce = Reproduce("reproduce", params=rows.params, callback=rows.callback, help=rows.help)
+def benchmark_of(command: Callable[..., Any]) -> str | None:
+    """Return the name of the benchmark that a command is for; None for that of rows."""
+    return next((name for name, benchmark in BENCHMARKS.items() if benchmark is command), None)

@@ -1,39 +1,42 @@
 """`adelic reproduce arithmetic`, `number-theory` and `columns`: the benchmarks of drawn tasks, by one mechanism."""
 
 import importlib
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import cleandoc
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
+from cyclopts import Parameter
 
 from adelic.cli.options import (
-    DURATION,
-    NAMES,
-    PATH,
-    Command,
-    Given,
-    IntegerList,
-    dry_run_option,
-    in_terms_of_options,
-    progress_bar,
-    runs_option,
-    stack,
+    DryRun,
+    Duration,
+    File,
+    Flag,
+    Names,
+    RunsDir,
+    UsageError,
+    command_line,
+    integers,
+    reader,
 )
+from adelic.cli.outputs import check_folder
+from adelic.cli.progress import progress_bar
 from adelic.data import drawn_task
 from adelic.data.sources import DrawnData
 from adelic.storage.files import is_stream
 from adelic.storage.options import options
 from adelic.storage.workers import check_workers, cores
-from adelic_lab.cli.experiments import seeds_option
-from adelic_lab.cli.outputs import check_folder
+from adelic_lab.cli.experiments import Seeds
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.nn_names import names
+from adelic_lab.config.names import EMBEDDINGS
 from adelic_lab.config.solver_names import PACKAGED, parse_solver
+
+_EXAMPLES = options(DrawnData)["examples"]
+_SIZES = reader(partial(integers, each=_EXAMPLES))
+Sizes = Annotated[tuple[int, ...], Parameter(converter=_SIZES, n_tokens=1, metavar="INTEGERS")]
 
 
 @dataclass(frozen=True)
@@ -53,33 +56,39 @@ class Plan:
     is_full: bool
 
 
-def _command(name: str, page: str, help_text: str, *, row: str) -> click.Command:
+def _command(name: str, page: str, about: str, more: str = "") -> Callable[..., None]:
     """Return the command of a benchmark.
 
     Args:
         name: of the benchmark, as in its folders; its module in `adelic_lab` has plans, and says what is shown.
         page: of the documentation that shows it, and its folder there.
-        help_text: of the command, above what is said of all.
-        row: what a file of results is for, in words.
+        about: which question it answers, behind "Find out which"; for the help, as the next.
+        more: a paragraph.
     """
 
-    @click.command(name, help=f"{cleandoc(help_text)}\n\n{cleandoc(_HELP).format(name=name, page=page)}")
-    @_shared(name, row, page)
-    @in_terms_of_options
-    @click.pass_obj
     def command(
-        line: str,
-        /,
-        workers: int | None,
-        budget: float | None,
-        runs_dir: Path,
-        results_dir: Path | None,
-        report_dir: Path | None,
-        *,
-        dry_run: bool,
-        **given: Any,
+        *tasks: str,
+        solvers: Names | None = None,
+        sizes: Annotated[Sizes | None, Parameter("--examples")] = None,
+        max_examples: Annotated[int | None, Parameter(converter=reader(_EXAMPLES.parse))] = None,
+        quick: Flag = False,
+        plan_file: Annotated[File | None, Parameter("--plan")] = None,
+        seeds: Seeds | None = None,
+        workers: int | None = None,
+        budget: Duration | None = None,
+        runs_dir: RunsDir = Path("runs"),
+        results_dir: File | None = None,
+        report_dir: Annotated[File | None, Parameter("--report")] = None,
+        dry_run: DryRun = False,
     ) -> None:
-        plan = plan_of(name, **given)
+        chosen: dict[str, Any] = {
+            "plan_file": plan_file,
+            "seeds": seeds,
+            "quick": quick,
+            "solvers": solvers,
+            "sizes": sizes,
+        }
+        plan = plan_of(name, tasks=tasks, max_examples=max_examples, **chosen)
         results = results_dir or plan.results
         is_shown = plan.is_full and Path("docs", f"{page}.md").exists()
         report = report_dir or (Path("docs", page) if is_shown else results / "report")
@@ -88,64 +97,16 @@ def _command(name: str, page: str, help_text: str, *, row: str) -> click.Command
             check_folder(folder, option)
         if dry_run:
             for experiment in plan.chosen:
-                click.echo(experiment.command())
+                print(experiment.command())
             return
         left = _run(name, plan.chosen, runs_dir, results, count, budget)
         _write_report(name, plan, results, report)
         if left:
-            click.echo(f"{left} runs are left. Go on with: {line}")
+            print(f"{left} runs are left. Go on with: {command_line()}")
 
+    command.__name__ = name
+    command.__doc__ = _HELP.format(name=name, page=page, about=about, more=more)
     return command
-
-
-def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
-    """Return the arguments and options of a benchmark, see `_command`."""
-    return stack(
-        click.argument("tasks", nargs=-1),
-        click.option(
-            "--solvers", type=NAMES, help="Run these solvers or embeddings only, as fone,base-10.  [default: all]"
-        ),
-        click.option(
-            "--examples",
-            "sizes",
-            type=IntegerList(options(DrawnData)["examples"]),
-            help="Run these numbers of training examples only, as 100,1000.  [default: all of the plan]",
-        ),
-        click.option(
-            "--max-examples",
-            type=Given(options(DrawnData)["examples"]),
-            help="Train on at most this number of examples, for a first look; the results have folders of their own.  "
-            "[default: the plan's]",
-        ),
-        click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own."),
-        click.option(
-            "--plan",
-            "plan_file",
-            type=PATH,
-            help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
-        ),
-        seeds_option("all of the plan"),
-        click.option(
-            "--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]"
-        ),
-        click.option(
-            "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
-        ),
-        runs_option,
-        click.option(
-            "--results-dir",
-            type=PATH,
-            help=f"Folder for the results: a file for each {row}, with a line for each run.  [default: results/{name}]",
-        ),
-        click.option(
-            "--report",
-            "report_dir",
-            type=PATH,
-            help=f"Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside "
-            "the results]",
-        ),
-        dry_run_option,
-    )
 
 
 def plan_of(
@@ -172,16 +133,16 @@ def plan_of(
         max_examples: the most that runs train on, where they are fewer than the plan's.
     """
     if quick and plan_file:
-        raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
+        raise UsageError("--quick is a plan, and so is --plan; give one")
     for task in tasks or ():
         drawn_task(task)  # before torch is loaded
     for model in solvers or ():
-        if model not in names("embeddings"):
+        if model not in EMBEDDINGS:
             parse_solver(model)
     from adelic_lab import plans
 
     source = plan_file or ("quick" if quick else "full")
-    own = [model for model in solvers or () if model not in names("embeddings") and ":" in parse_solver(model)[0]]
+    own = [model for model in solvers or () if model not in EMBEDDINGS and ":" in parse_solver(model)[0]]
     whole = plans.read_plan(source, name, own_solvers=own)
     if max_examples is not None:
         whole = [series.at_most(max_examples) for series in whole]
@@ -222,56 +183,60 @@ def _write_report(name: str, plan: Plan, results: Path, report: Path) -> None:
     benchmark = importlib.import_module(f"adelic_lab.report.{name.replace('-', '_')}")
     written = write_report(benchmark.show, plan.series, results, report)
     if not is_stream(written[0]):  # what went into a pipe is gone
-        click.echo(written[0].read_text(encoding="utf-8"))
+        print(written[0].read_text(encoding="utf-8"))
     for path in written:
-        click.echo(f"wrote {path}")
+        print(f"wrote {path}")
 
 
 _HELP = """\
-    Finished runs are read, never run again, and a network goes on from its last checkpoint, so the command can be given
-    again after Ctrl-C, a kill or a spent --budget. The report is always about the whole plan: what has not been run is
-    said to be "not run". The whole plan has its results in results/{name}, in a clone in experiments/, and its tables
-    go into docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples, folders are
-    results/{name}-NAME and the folder report in it, unless they are given.
+Find out which {about}
 
-    TASKS are names of tasks; all of the plan by default. `adelic data list` says what each asks for.
+adelic reproduce {name} --quick
+adelic reproduce {name} --seeds 0
+adelic reproduce {name}
 
-    \b
-    adelic reproduce {name} --quick
-    adelic reproduce {name} --seeds 0
-    adelic reproduce {name}
+Each run trains one model on one task, and counts the answers that are exactly right: on unseen questions of the same
+kind, and on splits unlike all in training. Finished runs are read, never run again, and a run goes on from its last
+checkpoint, so the command can be given again after Ctrl-C, a kill or a spent --budget. The report is always about the
+whole plan: what has not been run is said to be "not run". The whole plan has its results in results/{name}, in a clone
+in experiments/, and its tables go into docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples,
+folders are results/{name}-NAME and the folder report in it, unless they are given.
+
+{more}Args:
+    tasks: Names of tasks; `adelic data list` says what each asks for.  [default: all of the plan]
+    solvers: Run these solvers or embeddings only, as fone,base-10.  [default: all]
+    sizes: Run these numbers of training examples only, as 100,1000.  [default: all of the plan]
+    max_examples: Train on at most this number of examples, for a first look; the results have folders of their own.
+        [default: the plan's]
+    quick: Run a small sample in a few minutes; it has folders of its own.
+    plan_file: Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.
+    seeds: Seeds to run, a run each, as 0,1,2 or 0-4.  [default: all of the plan]
+    workers: Number of processes, of one thread each.  [default: one for each core]
+    budget: Stop after this time, as 25m or 1h30m; the shortest trainings come first.
+    results_dir: Folder for the results: a file for each task and size, with a line for each run.  [default:
+        results/{name}]
+    report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside the
+        results]
 """
-_NETWORKS = """
-    Each run trains one model on one task, as `adelic train gcd --embedding fone --examples 1000000` does, and counts
-    the answers that are exactly right: on unseen questions of the same kind, and on splits unlike all in training."""
-_NUMBER_THEORY = """
-    Find out which number representation learns number theory: divisors, squares, signs, conics.
+_SOLVERS = f"""\
+Solvers: {", ".join(PACKAGED)}; `adelic train --help` says what each is. Rivals as their authors published them
+are adelic_lab.models.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss), and one of
+your own is package.module:Class, a subclass of adelic_lab.models.solvers.Solver.
+
 """
-_COLUMNS = """
-    Find out which form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates.
-"""
-_ARITHMETIC = """
-    Find out which number representation learns arithmetic, from how many examples.
-
-    Each run trains one solver (numbers in, numbers out) on one problem from some number of examples, as `adelic train
-    addition --solver fone` does, and counts the answers that are exactly right: on 10,000 unseen questions of the same
-    kind (100,000 if it makes no mistake there), and on longer numbers and more terms than any in training. The report
-    has tables, figures and a summary in JSON.
-
-    \b
-    solvers:  SOLVERS
-
-    `adelic train --help` says what each solver is. Rivals as their authors published them are
-    adelic_lab.models.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss), and one of
-    your own is package.module:Class, a subclass of adelic_lab.models.solvers.Solver.
-
-    \b
-    adelic reproduce arithmetic addition --solvers adelic-placewise,fone --examples 100,1000 --seeds 0-2
-    adelic reproduce arithmetic fraction-addition --solvers my_package.solvers:Mine
-"""
-_SOLVERS = textwrap.fill(", ".join(PACKAGED), width=88, subsequent_indent=" " * 14, break_on_hyphens=False)
-arithmetic = _command("arithmetic", "arithmetic", _ARITHMETIC.replace("SOLVERS", _SOLVERS), row="problem and size")
-number_theory = _command("number-theory", "number-theory", _NUMBER_THEORY + _NETWORKS, row="task and size")
-columns = _command("columns", "features", _COLUMNS + _NETWORKS, row="task and size")
-BENCHMARKS = {command.name or "": command for command in (arithmetic, number_theory, columns)}
+BENCHMARKS = {
+    "arithmetic": _command(
+        "arithmetic", "arithmetic", "number representation learns arithmetic, from how many examples.", _SOLVERS
+    ),
+    "number-theory": _command(
+        "number-theory",
+        "number-theory",
+        "number representation learns number theory: divisors, squares, signs, conics.",
+    ),
+    "columns": _command(
+        "columns",
+        "features",
+        "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates.",
+    ),
+}
 """The commands by name."""

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.data import LookUp
-from adelic.storage.options import Option
+from adelic_lab.config.options import Setting
 from adelic_lab.results import metrics
 from adelic_lab.runs.development import TrainValidation
 
@@ -75,7 +75,7 @@ class ClassicalModel:
 
     fit: Fit
     uses_images: bool = True
-    space: Mapping[str, Option] = field(default_factory=dict)
+    space: Mapping[str, Setting] = field(default_factory=dict)
 
 
 def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
@@ -265,35 +265,35 @@ def _caught(category: type[Warning]) -> Iterator[list[warnings.WarningMessage]]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-_DENSE = Option(tried=("standardized", "one-hot"))
+_DENSE = Setting(tried=("standardized", "one-hot"))
 CLASSICAL_MODELS: dict[str, ClassicalModel] = {
     "majority": ClassicalModel(_fit_majority, uses_images=False),
     "lookup": ClassicalModel(_fit_lookup),
     "logistic": ClassicalModel(
         _fit_logistic,
-        space={"inputs": _DENSE, "C": Option(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
+        space={"inputs": _DENSE, "C": Setting(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
     ),
     "mlp": ClassicalModel(
         _fit_mlp,
         space={
             "inputs": _DENSE,
-            "layers": Option(tried=(1, 2, 3)),
-            "width": Option(tried=(64, 128, 256)),
-            "learning_rate": Option(bounds=(1e-4, 1e-2)),
-            "batch_size": Option(tried=(32, 64, 128, 256)),
-            "alpha": Option(bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
+            "layers": Setting(tried=(1, 2, 3)),
+            "width": Setting(tried=(64, 128, 256)),
+            "learning_rate": Setting(bounds=(1e-4, 1e-2)),
+            "batch_size": Setting(tried=(32, 64, 128, 256)),
+            "alpha": Setting(bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
         },
     ),
     "trees": ClassicalModel(
         _fit_trees,
         space={
-            "inputs": Option(tried=("integers", "categories")),
-            "learning_rate": Option(bounds=(0.02, 0.5)),
-            "iterations": Option(tried=(50, 100, 200, 400)),
-            "leaves": Option(tried=(7, 15, 31, 63)),
-            "rows_a_leaf": Option(tried=(1, 5, 20)),
-            "l2": Option(bounds=(1e-3, 10.0)),
-            "features": Option(tried=(0.5, 0.75, 1.0), note="of all, at a split"),
+            "inputs": Setting(tried=("integers", "categories")),
+            "learning_rate": Setting(bounds=(0.02, 0.5)),
+            "iterations": Setting(tried=(50, 100, 200, 400)),
+            "leaves": Setting(tried=(7, 15, 31, 63)),
+            "rows_a_leaf": Setting(tried=(1, 5, 20)),
+            "l2": Setting(bounds=(1e-3, 10.0)),
+            "features": Setting(tried=(0.5, 0.75, 1.0), note="of all, at a split"),
         },
     ),
 }

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from adelic.errors import ConfigurationError
-from adelic.storage.options import check_table, option
+from adelic.storage.options import option
+from adelic_lab.config.options import check_table
 
 
 @dataclass

@@ -1,15 +1,17 @@
-"""`adelic reproduce --queue`."""
+"""A queue of commands, experiments/run_queue.py."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from experiments.run_queue import main, read_queue
 
 from adelic.data.sources import TaskData
 from adelic.storage.files import sole_user
-from adelic_lab.cli.reproduce.queue import read_queue
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 RUN = "adelic reproduce schubert-4 --embeddings learned --recipe quick --epochs 1 --max-rows 64 --n-layers 1"
 
 
@@ -26,14 +28,26 @@ def queue(folder):
 
 
 @pytest.fixture
-def carried_out(started, folder, queue):
+def carried_out(folder, queue):
     """Carry out a queue in a process of its own, whose priority it lowers for good; return what it prints."""
 
     def call(*lines, options=()):
-        command = started(folder, "reproduce", "--queue", queue(*lines), *options)
-        out, err = command.communicate(timeout=300)
-        assert command.returncode == 0, err
-        return out
+        command = [sys.executable, str(ROOT / "experiments" / "run_queue.py"), str(queue(*lines)), *options]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture
+def refused(folder, queue):
+    """Read a queue that is wrong; return the message."""
+
+    def call(path):
+        with pytest.raises(SystemExit) as caught:
+            main([str(path), "--dry-run"])
+        return caught.value.code
 
     return call
 
@@ -72,9 +86,10 @@ def test_a_run_that_another_process_has_is_left_to_it(carried_out, folder, queue
     assert seeds("results/schubert-4.jsonl") == [1]
 
 
-def test_what_is_left_is_said_and_nothing_trained(works, folder, queue):
+def test_what_is_left_is_said_and_nothing_trained(capsys, folder, queue):
     arithmetic = "adelic reproduce arithmetic addition --quick --seeds 0"
-    out = works("reproduce", "--queue", queue(f"{RUN} --seeds 0-2", arithmetic), "--dry-run").splitlines()
+    main([str(queue(f"{RUN} --seeds 0-2", arithmetic)), "--dry-run"])
+    out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("0 of 3 done, about ")
     assert out[0].endswith(f" FLOPs left: {RUN} --seeds 0-2")
     assert out[1].endswith(f" done: {arithmetic}")
@@ -95,15 +110,15 @@ def test_what_is_left_is_said_and_nothing_trained(works, folder, queue):
     ],
 )
 def test_what_is_no_command_for_a_queue(refused, folder, queue, line, message):
-    said = refused("reproduce", "--queue", queue(RUN, line), "--dry-run")
+    said = refused(queue(RUN, line))
     assert f"queue.txt line 2: {message}" in said or ("line 2: " in said and message in said)
     assert not (folder / "runs").exists()
 
 
 def test_files_that_cannot_be_read(refused, folder):
-    assert "there is no file nowhere" in refused("reproduce", "--queue", "nowhere")
+    assert "there is no file nowhere" in refused("nowhere")
     (folder / "bytes").write_bytes(b"\xff\xfe")
-    assert "bytes line 1: " in refused("reproduce", "--queue", "bytes")
+    assert "bytes line 1: " in refused("bytes")
 
 
 def test_the_committed_queue(monkeypatch):

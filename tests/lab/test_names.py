@@ -22,7 +22,7 @@ from adelic.nn.placewise import PLACES
 from adelic.nn.registry import BODIES, build_embedding, find_classes
 from adelic.storage.options import options
 from adelic_lab.config import embedding as described_embedding
-from adelic_lab.config import nn_names
+from adelic_lab.config import names
 
 VOCABULARY = nn.Vocabulary(range(12))
 
@@ -40,7 +40,6 @@ def contributed(folder):
 def test_the_embedding_of_the_contributing_page(tmp_path, monkeypatch):
     """Whatever lists numbers builds it, and an experiment knows that it needs a list of them."""
     contributed(tmp_path)
-    assert set(nn_names.written(tmp_path / "embeddings")) == {"parity"}
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(nn.EMBEDDINGS, "parity", find_classes("embeddings")["parity"])
     for numbers in (5, range(5), nn.Vocabulary(range(5))):
@@ -99,19 +98,20 @@ def test_defaults_build_every_embedding(name):
 
 
 def test_names_are_known_without_torch(monkeypatch):
-    """They are read from the modules' text, unless torch is loaded anyway; then embeddings of one's own are known."""
-    monkeypatch.delitem(sys.modules, "adelic.nn.registry")
+    """The tables say what the registry says; where it is loaded, embeddings of one's own are known, too."""
+    assert (tuple(nn.EMBEDDINGS), tuple(BODIES)) == (names.EMBEDDINGS, names.BODIES)
     for name, embedding in nn.EMBEDDINGS.items():
-        nn_names.check_embedding(name)
-        assert nn_names.needs_vocabulary(name) is embedding.needs_vocabulary
-    with pytest.raises(UnknownNameError) as caught:
-        nn_names.check_embedding("parity")
-    assert str(caught.value).partition("embeddings: ")[2].split(", ") == sorted(nn.EMBEDDINGS)
-    assert nn_names.needs_vocabulary("parity") is False
-    assert nn_names.names("bodies") == tuple(BODIES) == options(adelic_lab.TrainConfig)["body"].choices
+        assert names.needs_vocabulary(name) is embedding.needs_vocabulary
     for name, body in BODIES.items():
-        assert nn_names.unused_options(name) == body.unused
-        assert nn_names.n_tokens(name, 9) == {"number": 10, "vertex": 3, "row": 1}[body.token]
+        assert set(names.unused_options(name)) == set(body.unused)
+        assert names.n_tokens(name, 9) == {"number": 10, "vertex": 3, "row": 1}[body.token]
+    assert names.needs_vocabulary("parity") is False
+    for kind, known in (("embedding", nn.EMBEDDINGS), ("body", BODIES)):
+        with pytest.raises(UnknownNameError) as caught:
+            names.check_name(kind, "parity")
+        assert str(caught.value).partition(f"{kind}: ")[2].split(", ") == sorted(known)
+        monkeypatch.setitem(known, "parity", None)
+        names.check_name(kind, "parity")
 
 
 def test_options_name_embeddings_and_values_that_there_are():

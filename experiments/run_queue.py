@@ -1,0 +1,158 @@
+"""The commands in a file, one after the other, for as long as there is time.
+
+A line is a command, adelic reproduce with the options that say what to run and --results-dir; behind # is a remark.
+What is worth most stands first. A run that has a result in that folder is not run again, one that was stopped goes on
+from its last checkpoint, and one that another process has is left to it, so that the same queue may be given in several
+terminals. Each run has one thread, at the lowest priority, so that there is a core for your work.
+"""
+
+import argparse
+import os
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from cyclopts.exceptions import CycloptsError
+
+import adelic_lab
+from adelic.cli import app
+from adelic.cli.options import duration, flags_of
+from adelic.cli.outputs import check_folder
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.files import read_bytes
+from adelic_lab import Experiment
+from adelic_lab.cli.reproduce import benchmark_of
+from adelic_lab.cli.reproduce.drawn import plan_of
+from adelic_lab.cli.reproduce.rows import runs_of_rows, show_run
+
+_PREFIX = ["adelic", "reproduce"]
+_FLOPS = 6
+"""Operations of training for each multiplication of a forward pass: additions as well, and twice as much backwards."""
+_OF_THE_QUEUE = frozenset(
+    {"runs_dir", "device", "workers", "budget", "engine", "address", "cpus_per_run", "gpus_per_run", "tensorboard"}
+) | {"page", "report_dir", "dry_run"}
+"""What a command in the file does not say: how its runs are executed and shown."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command of a queue.
+
+    Attributes:
+        text: the command.
+        runs: what it trains.
+        results: folder of the results.
+    """
+
+    text: str
+    runs: list[Experiment]
+    results: Path
+
+
+def run_queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool = False) -> None:
+    """Carry out the commands in a file, and say what each still has to do.
+
+    Args:
+        path: of the file.
+        runs_dir: folder of the run folders.
+        budget: seconds after which it stops; None for all the time there is.
+        dry_run: train nothing.
+    """
+    keep_freed_memory()
+    lines = read_queue(path)
+    check_folder(runs_dir, "--runs-dir")
+    for line in lines:
+        check_folder(line.results, "--results-dir")
+    if not dry_run:
+        if hasattr(os, "nice"):  # Windows has other priorities
+            os.nice(19)
+        torch.set_num_threads(1)
+        time = adelic_lab.Budget() if budget is None else adelic_lab.Budget(budget)
+        for line, left in _left(lines):
+            if time.spent:
+                break
+            if left:
+                print(line.text, flush=True)  # noqa: T201
+                adelic_lab.run_matrix(
+                    line.runs,
+                    runs=runs_dir,
+                    results=line.results,
+                    device="cpu",
+                    engine=adelic_lab.EmbeddedEngine(waits=False),
+                    budget=time,
+                    on_run=show_run,
+                )
+    for line, left in _left(lines):
+        work = _FLOPS * sum(adelic_lab.outstanding_work(run, runs_dir) for run in left if run.is_network)
+        rest = f", about {work:.1e} FLOPs left" if work else ""
+        print(f"{len(line.runs) - len(left)} of {len(line.runs)} done{rest}: {line.text}")  # noqa: T201
+
+
+def _left(lines: list[Line]) -> list[tuple[Line, list[Experiment]]]:
+    """Return each command with its runs that have no result yet; a folder of results is read once for all of them."""
+    runs_of: dict[Path, list[Experiment]] = {}
+    for line in lines:
+        runs_of.setdefault(line.results, []).extend(line.runs)
+    left_in = {folder: set(adelic_lab.outstanding(runs, folder)) for folder, runs in runs_of.items()}
+    return [(line, [run for run in line.runs if run in left_in[line.results]]) for line in lines]
+
+
+def read_queue(path: Path) -> list[Line]:
+    """Return the commands in a file.
+
+    Raises:
+        StorageError: it cannot be read.
+        ConfigurationError: a line is not a command for a queue; the message names it.
+    """
+    content = read_bytes(path, remedy="choose another file", streams=True)
+    if content is None:
+        raise ConfigurationError(f"there is no file {path}; it has a command adelic reproduce … a line")
+    found = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            words = shlex.split(line.decode(), comments=True)
+            if words:
+                found.append(_line(words))
+        except (AdelicError, CycloptsError, ValueError) as error:
+            raise ConfigurationError(f"{path} line {number}: {error}") from None
+    return found
+
+
+def _line(words: list[str]) -> Line:
+    """Return a command of a queue."""
+    if words[:2] != _PREFIX:
+        raise ConfigurationError(f"{shlex.join(words)!r} does not begin with {shlex.join(_PREFIX)!r}")
+    command, bound, _ = app().parse_args(words[1:], exit_on_error=False, print_error=False, help_on_error=False)
+    for name in bound.arguments:
+        if name in _OF_THE_QUEUE:
+            raise ConfigurationError(
+                f"{flags_of(command)[name]} does not belong into a queue, which says it for all lines"
+            )
+    bound.apply_defaults()
+    what = {name: value for name, value in bound.arguments.items() if name not in _OF_THE_QUEUE}
+    given, benchmark = what.pop("results_dir"), benchmark_of(command)
+    if benchmark is None:
+        return Line(shlex.join(words), runs_of_rows(**what), given)
+    plan = plan_of(benchmark, **what)
+    return Line(shlex.join(words), plan.chosen, given or plan.results)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Carry out a queue, or say in one line what is wrong with it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="with a command adelic reproduce … a line")
+    parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="folder of the run folders")
+    parser.add_argument("--budget", type=duration, help="stop after this time, as 25m or 1h30m")
+    parser.add_argument("--dry-run", action="store_true", help="say what each command still has to do")
+    given = parser.parse_args(arguments)
+    try:
+        run_queue(given.file, given.runs_dir, given.budget, dry_run=given.dry_run)
+    except AdelicError as error:
+        sys.exit(f"run_queue: {error}")
+
+
+if __name__ == "__main__":
+    main()

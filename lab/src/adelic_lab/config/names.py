@@ -1,0 +1,76 @@
+"""Names of embeddings and bodies, and what an experiment asks of them before torch is loaded.
+
+A test compares the tables with the registry of `adelic.nn`, which loads torch. It is asked of what a file in the folder
+of embeddings or bodies names, and the tables do not have: one more is one more file.
+"""
+
+import importlib
+import math
+import sys
+from importlib import resources
+from typing import Any
+
+from adelic.errors import UnknownNameError
+
+EMBEDDINGS = (
+    *("abacus", "adelic", "angular", "base-digits", "fone", "learned", "one-hot", "periodic", "random", "residues"),
+    "xval",
+)
+BODIES = ("graph", "mlp", "sequence")
+_NAMES = {"embedding": EMBEDDINGS, "body": BODIES}
+_REGISTRIES = {"embedding": ("embeddings", "EMBEDDINGS"), "body": ("bodies", "BODIES")}
+_NEED_VOCABULARY = ("learned", "one-hot", "random")
+_WITHOUT_ORDER = ("initial_std", "norm", "pooling", "positional")
+_UNUSED = {"graph": _WITHOUT_ORDER, "mlp": (*_WITHOUT_ORDER, "n_heads"), "sequence": ()}
+_TOKENS = {"graph": "vertex", "mlp": "row", "sequence": "number"}
+
+
+def check_name(kind: str, name: str) -> None:
+    """Raise `UnknownNameError` unless an "embedding" or a "body" has this name; the nearest name is suggested.
+
+    >>> check_name("embedding", "lerned")
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown embedding 'lerned'; did you mean 'learned'? embedding: abacus, adelic, ...
+    """
+    known = {*_NAMES[kind], *_registered(kind)}
+    if name not in known:
+        folder = _REGISTRIES[kind][0]
+        files = [file for file in (resources.files("adelic") / "nn" / folder).iterdir() if file.name.endswith(".py")]
+        if not any(f'    name = "{name}"\n' in file.read_text(encoding="utf-8") for file in files):
+            raise UnknownNameError.of(kind, name, sorted(known), listed=kind)
+        importlib.import_module("adelic.nn.registry")
+
+
+def needs_vocabulary(embedding: str) -> bool:
+    """Return whether an embedding, or a model of any other name, has to know which numbers there are.
+
+    >>> needs_vocabulary("learned"), needs_vocabulary("adelic")
+    (True, False)
+    """
+    own = _registered("embedding").get(embedding)
+    return embedding in _NEED_VOCABULARY if own is None else own.needs_vocabulary
+
+
+def unused_options(body: str) -> tuple[str, ...]:
+    """Return the fields of a recipe that play no part in a body.
+
+    >>> unused_options("sequence"), unused_options("graph")
+    ((), ('initial_std', 'norm', 'pooling', 'positional'))
+    """
+    return _UNUSED[body] if body in _UNUSED else getattr(_registered("body").get(body), "unused", ())
+
+
+def n_tokens(body: str, length: int) -> int:
+    """Return how many tokens a row of numbers is for a body: they and [CLS], or vertices of a matrix, or the whole row.
+
+    >>> n_tokens("sequence", 121), n_tokens("graph", 121), n_tokens("mlp", 121)
+    (122, 11, 1)
+    """
+    token = _TOKENS[body] if body in _TOKENS else getattr(_registered("body").get(body), "token", "number")
+    return {"vertex": math.isqrt(length), "row": 1}.get(token, length + 1)
+
+
+def _registered(kind: str) -> dict[str, Any]:
+    """Return the classes where torch is loaded: a name of one's own was checked before, which loads it."""
+    found: dict[str, Any] = getattr(sys.modules.get("adelic.nn.registry"), _REGISTRIES[kind][1], {})
+    return found

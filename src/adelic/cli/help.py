@@ -1,0 +1,47 @@
+"""The help of commands: docstrings, with paragraphs in lines as long as the terminal's."""
+
+import inspect
+import re
+import shutil
+from collections.abc import Sequence
+
+from cyclopts import App
+from rich.console import Console
+
+_WIDEST = 110
+_CONTINUED = 8  # as deep are the lines behind the first one of an argument
+_EXAMPLE = re.compile(r"(^|  )adelic ")
+
+
+def print_help(whole: App, words: Sequence[str]) -> None:
+    """Print the help of a command, which its words name, as ["data", "list"]."""
+    for app in whole.parse_commands(words)[1]:
+        if inspect.isfunction(app.default_command):
+            app.default_command.__doc__ = reflowed(app.default_command.__doc__ or "")
+        else:
+            app.help = reflowed(app.help)
+    columns = shutil.get_terminal_size((_WIDEST, 0)).columns
+    whole.help_print(words, console=Console(width=min(columns, _WIDEST)))
+
+
+def reflowed(text: str) -> str:
+    r"""Return a docstring with each paragraph, and what is said of each argument, in one line.
+
+    Examples keep their lines, and so does what is indented, as tables are.
+
+    >>> print(reflowed("One\ntwo.\n\nadelic warm\nadelic data list"))
+    One two.
+    <BLANKLINE>
+    adelic warm
+    adelic data list
+    """
+    lines: list[str] = []
+    for line in inspect.cleandoc(text).splitlines():
+        before = lines[-1] if lines else ""
+        depth, depth_before = (len(each) - len(each.lstrip()) for each in (line, before))
+        goes_on = (depth == depth_before == 0 and before != "Args:") or depth >= _CONTINUED
+        if not (before and line) or not goes_on or any(_EXAMPLE.search(each) for each in (before, line)):
+            lines.append(line)
+        else:
+            lines[-1] += f" {line.strip()}"
+    return "\n".join(lines)
