@@ -9,9 +9,7 @@ Writes experiments/results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-
 command that it names (`adelic data audit … --output …`) writes; without --full into runs/experiments/audit.
 """
 
-import argparse
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,12 +55,13 @@ class Subject:
 
 def main() -> None:
     """Run the audits one after the other, small data sets first, or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", default=",".join(acd.TASKS), help="names separated by commas")
-    parser.add_argument("--splits", default="published,orbits", help="names separated by commas")
-    parser.add_argument("--table", action="store_true", help="write the table of docs/audit.md and audit nothing")
-    common.add_full(parser, "hours, unless you name --tasks")
-    given = parser.parse_args()
+    given = common.parser(
+        __doc__,
+        "hours, unless you name --tasks",
+        tasks=(",".join(acd.TASKS), "names separated by commas"),
+        splits=("published,orbits", "names separated by commas"),
+        table={"action": "store_true", "help": "write the table of docs/audit.md and audit nothing"},
+    ).parse_args()
     if given.table:
         write_table()
         return
@@ -71,8 +70,10 @@ def main() -> None:
         audit = acd.audit(
             subject.task.name, n=subject.n, edition=subject.edition, split=subject.split, **subject.options
         )
-        folder = RESULTS if given.full else Path("runs", "experiments", "audit")
-        atomic_write(folder / f"{subject.label}.json", json.dumps(audit, indent=1, ensure_ascii=False) + "\n")
+        atomic_write(
+            common.output(given, "audit") / f"{subject.label}.json",
+            json.dumps(audit, indent=1, ensure_ascii=False) + "\n",
+        )
 
 
 def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
@@ -93,11 +94,8 @@ def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
 
 def write_table() -> None:
     """Write the table of docs/audit.md, which a test compares with the committed results."""
-    page = ROOT / "docs" / "audit.md"
     audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
-    mark = r"(<!-- table: experiments/results/audit -->\n).*?(<!-- end of table -->)"
-    text = page.read_text(encoding="utf-8")
-    atomic_write(page, re.sub(mark, lambda m: f"{m[1]}{to_markdown(audits)}\n{m[2]}", text, flags=re.DOTALL))
+    common.between_marks(ROOT / "docs" / "audit.md", "table: experiments/results/audit", to_markdown(audits))
 
 
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:

@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import common
@@ -33,20 +32,19 @@ Build = tuple[str, int, str]
 
 def main() -> None:
     """Build, and write the results; exit code 1 if a target is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK")
-    parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="instead of the published ones")
-    parser.add_argument("--repetitions", type=int, default=1, help="the median counts (default: 1)")
-    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/acd_builds.json")
-    common.add_full(parser, "many minutes")
-    parser.add_argument("--one", nargs=3, metavar=("TASK", "N", "EDITION"), help=argparse.SUPPRESS)
+    parser = common.parser(
+        __doc__,
+        "many minutes",
+        tasks=common.several(str, "(default: all)", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK"),
+        sizes=common.several(int, "instead of the published ones", metavar="N"),
+        repetitions=(1, "the median counts"),
+        one={"nargs": 3, "metavar": ("TASK", "N", "EDITION"), "help": argparse.SUPPRESS},
+    )
     chosen = parser.parse_args()
     if chosen.one:
         name, n, edition = chosen.one
         sys.stdout.write(json.dumps(measured_here(name, int(n), edition)) + "\n")
         return
-    if chosen.repetitions < 1:
-        parser.error(f"--repetitions must be at least 1, not {chosen.repetitions}")
     builds = listed(chosen.tasks, chosen.sizes, full=chosen.full)
     if not builds:
         parser.error(f"no task named has a size among {chosen.sizes}")
@@ -59,9 +57,7 @@ def main() -> None:
         )
     met = all(entry["met"] for entry in entries)
     results = {"cores_used": 1, "repetitions": chosen.repetitions, "builds": entries, "targets_met": met}
-    path = common.output(chosen, "acd_builds.json")
-    common.write(path, "acd_builds.py", ("numpy", "numba", "pyarrow"), results)
-    common.say(f"written to {path}")
+    common.write(common.output(chosen, "acd_builds.json"), ("numpy", "numba", "pyarrow"), results)
     sys.exit(not met)
 
 

@@ -9,7 +9,6 @@ as many steps as other plans of this benchmark give it. `adelic tune` judges the
 The rate with the most right answers is taken; of equals the solver's own, or else that which was tried first.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -47,17 +46,14 @@ STEPS = {
 
 def main() -> None:
     """Make the searches that are missing, and write the plan."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=TASKS, help="(default: both)")
-    parser.add_argument("--solvers", nargs="+", choices=STEPS, default=tuple(STEPS), help="(default: all)")
-    parser.add_argument(
-        "--budget",
-        default=60.0,
-        type=duration,
-        help="as 25m or 1h30m (default: 1m)",
-    )
-    parser.add_argument("--runs-dir", default="runs", help="folder for unfinished searches (default: runs)")
-    chosen = parser.parse_args()
+    chosen = common.parser(
+        __doc__,
+        output=False,
+        tasks=common.several(str, "(default: both)", choices=TASKS, default=TASKS),
+        solvers=common.several(str, "(default: all)", choices=STEPS, default=tuple(STEPS)),
+        budget={"type": duration, "default": 60.0, "help": "as 25m or 1h30m (default: 1m)"},
+        runs_dir=("runs", "folder for unfinished searches"),
+    ).parse_args()
     end = time.monotonic() + chosen.budget
     for task, solver in common.each(product(chosen.tasks, chosen.solvers), " ".join):
         left = max(0.0, end - time.monotonic())

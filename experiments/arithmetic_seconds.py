@@ -6,7 +6,6 @@ They are the plan of `adelic reproduce arithmetic`, from 10,000 examples, and th
 python experiments/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 """
 
-import argparse
 from pathlib import Path
 
 import common
@@ -78,8 +77,7 @@ def draw_seconds(found: list[Series]) -> bytes:
 
 def main() -> None:
     """Draw the picture."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
+    common.parser(__doc__, output=False).parse_args()
     common.say("reading the results, and drawing")
     PICTURE.write_bytes(draw_seconds(series()))
 

@@ -9,21 +9,17 @@ Each is measured with fmpz of python-flint, mpz of gmpy2 and Python's int (the e
 are compared. The growth exponent is log(t2 / t1) / log 10 over a decade: 1 is linear, 2 quadratic.
 """
 
-import argparse
 import math
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import common
 import flint
 import gmpy2
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from adelic import AdeleSpace
 from adelic.numbers import integers
@@ -35,29 +31,23 @@ TARGET = 2.0
 
 def main() -> None:
     """Measure, print, write the results; exit code 1 if types disagree or the installed one grows quadratically."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--sizes", nargs="+", type=int, metavar="DIGITS", help="default: 1000 to 100000; with --full to 1000000"
-    )
-    parser.add_argument("--repetitions", type=int, default=3, help="the median counts (default: 3)")
-    parser.add_argument("--skip", nargs="*", choices=TYPES, default=[], help="types to leave out")
-    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/big_integers.json")
-    common.add_full(parser, "minutes")
-    chosen = parser.parse_args()
+    chosen = common.parser(
+        __doc__,
+        "minutes",
+        sizes=common.several(int, "default: 1000 to 100000; with --full to 1000000", metavar="DIGITS"),
+        repetitions=(3, "the median counts"),
+    ).parse_args()
     chosen.sizes = chosen.sizes or [10**k for k in (3, 4, 5, 6)[: 4 if chosen.full else 3]]
-    path = common.output(chosen, "big_integers.json")
-    console = Console(width=110)
     entries: list[dict[str, Any]] = []
     agree = True
     for size in common.each(chosen.sizes, "{:,} digits".format):
         answers: dict[str, list[Any]] = {}
         for name in TYPES:
-            if name in chosen.skip:
-                continue
             integers.long_integer = lambda name=name: TYPES[name]  # type: ignore[assignment]
             for task, function in tasks(size).items():
                 seconds, answer = measured(function, chosen.repetitions if size < 10**6 else 1)
                 entries.append({"task": task, "type": name, "digits": size, "seconds": seconds})
+                common.say(f"{task}, {name}: {seconds:.2g} s")
                 answers.setdefault(task, []).append(answer)
         agree = agree and all(answer == given[0] for given in answers.values() for answer in given)
     add_exponents(entries)
@@ -69,10 +59,8 @@ def main() -> None:
         "same_digits": agree,
         "met": agree and all((entry["exponent"] or 0) < TARGET for entry in last),
     }
-    console.print(table(entries))
-    console.print(f"same digits: {'yes' if agree else 'NO'}")
-    common.write(path, "big_integers.py", ("python-flint", "gmpy2"), results)
-    console.print(f"written to {path}")
+    common.say(f"same digits: {'yes' if agree else 'NO'}")
+    common.write(common.output(chosen, "big_integers.json"), ("python-flint", "gmpy2"), results)
     sys.exit(not results["met"])
 
 
@@ -109,19 +97,6 @@ def add_exponents(entries: list[dict[str, Any]]) -> None:
             entry["digits"] / smaller["digits"]
         )
         before[entry["task"], entry["type"]] = entry
-
-
-def table(entries: list[dict[str, Any]]) -> Table:
-    """Return the figures as a table."""
-    shown = Table("task", "type", title="long integers, one core: seconds (growth exponent)")
-    sizes = sorted({entry["digits"] for entry in entries})
-    for size in sizes:
-        shown.add_column(f"{size:,} digits", justify="right")
-    for task, name in sorted({(entry["task"], entry["type"]) for entry in entries}):
-        row = [entry for entry in entries if (entry["task"], entry["type"]) == (task, name)]
-        cells = [f"{e['seconds']:.2g}" + (f" ({e['exponent']:.2f})" if e["exponent"] else "") for e in row]
-        shown.add_row(task, name, *cells)
-    return shown
 
 
 if __name__ == "__main__":

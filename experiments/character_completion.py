@@ -17,10 +17,8 @@ side can be.
 Writes experiments/results/character_completion.json, whose figures stand in docs/audit.md and docs/arithmetic.md.
 """
 
-import argparse
 from collections import Counter
 from math import factorial, prod
-from pathlib import Path
 from typing import Any
 
 import common
@@ -43,11 +41,9 @@ _STILL = 1e-3
 
 def main() -> None:
     """Hide cells as the splits do, and more of them, and complete the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="default: 8; with --full 18 20 22")
-    parser.add_argument("--output", type=Path)
-    common.add_full(parser, "some ten minutes")
-    given = parser.parse_args()
+    given = common.parser(
+        __doc__, "some ten minutes", sizes=common.several(int, "default: 8; with --full 18 20 22")
+    ).parse_args()
     sizes = given.sizes or (_SIZES if given.full else (8,))
     runs: list[dict[str, Any]] = []
     smallest = min(sizes)
@@ -60,12 +56,7 @@ def main() -> None:
     runs += [asked(data, smallest, told) for told in (False, True)]
     data = acd.load("characters", n=smallest)
     runs += [asked(data, smallest, False, share) for share in _SHARES]
-    common.write(
-        common.output(given, "character_completion.json"),
-        "character_completion.py",
-        ("adelic", "numpy"),
-        {"runs": runs},
-    )
+    common.write(common.output(given, "character_completion.json"), ("adelic", "numpy"), {"runs": runs})
 
 
 def asked(data: Dataset, n: int, told: bool, share: float | None = None) -> dict[str, Any]:

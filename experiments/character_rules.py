@@ -22,11 +22,9 @@ training rows of the published split. Source: James and Kerber, "The Representat
 Writes experiments/results/character_rules.json, whose figures stand in docs/arithmetic.md.
 """
 
-import argparse
 from collections.abc import Callable
 from fractions import Fraction
 from math import factorial, prod
-from pathlib import Path
 from typing import Any
 
 import common
@@ -41,14 +39,12 @@ _SIZES = (18, 20, 22)
 
 def main() -> None:
     """Ask the rules about the test rows of each size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", help="default: 12; with --full 18 20 22")
-    parser.add_argument("--output", type=Path)
-    common.add_full(parser, "two minutes")
-    given = parser.parse_args()
+    given = common.parser(
+        __doc__, "two minutes", sizes=common.several(int, "default: 12; with --full 18 20 22")
+    ).parse_args()
     sizes = given.sizes or (_SIZES if given.full else (12,))
     found = {"runs": [asked(n) for n in common.each(sizes, "n = {}".format)]}
-    common.write(common.output(given, "character_rules.json"), "character_rules.py", ("adelic", "numpy"), found)
+    common.write(common.output(given, "character_rules.json"), ("adelic", "numpy"), found)
 
 
 def asked(n: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import shlex
 import statistics
 import sys
@@ -97,14 +98,55 @@ def each(things: Iterable[T], name: Callable[[T], object] = str) -> Iterator[T]:
         yield thing
 
 
-def add_full(parser: argparse.ArgumentParser, takes: str) -> None:
-    """Add the option for all that the committed results have; without it a script takes about a minute."""
-    parser.add_argument("--full", action="store_true", help=f"all that the committed results have: {takes}")
+def positive(text: str) -> int:
+    """Return a number of the command line that counts something.
+
+    >>> positive("3")
+    3
+    """
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
+def parser(doc: str | None, full: str = "", *, output: bool = True, **options: Any) -> argparse.ArgumentParser:
+    """Return a script's parser, whose help is the script's docstring.
+
+    Args:
+        doc: the docstring.
+        full: what `--full` takes; no such option if it is empty. Without it a script takes about a minute.
+        output: whether there is `--output`, a file or a folder.
+        options: see `add`.
+    """
+    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if full:
+        made.add_argument("--full", action="store_true", help=f"all that the committed results have: {full}")
+    if output:
+        part = ", without --full runs/experiments" if full else ""
+        made.add_argument("--output", type=Path, help=f"where results go (default: experiments/results{part})")
+    return add(made, **options)
+
+
+def add(made: argparse.ArgumentParser, **options: Any) -> argparse.ArgumentParser:
+    """Add options by name: a default and a help text, or all that `add_argument` takes; return the parser."""
+    for name, about in options.items():
+        if not isinstance(about, dict):
+            default, text = about
+            kind = positive if type(default) is int and default else type(default)
+            about = {"type": kind, "default": default, "help": f"{text} (default: %(default)s)"}
+        made.add_argument(f"--{name.replace('_', '-')}", **about)
+    return made
+
+
+def several(kind: Callable[[str], Any], text: str, **more: Any) -> dict[str, Any]:
+    """Return an option of several values, for `add`."""
+    return {"nargs": "+", "type": kind, "help": text} | more
 
 
 def output(chosen: argparse.Namespace, name: str = "") -> Path:
-    """Return where results go if no --output says it: with --full to the committed ones, those of a part to `runs`."""
-    return chosen.output or (RESULTS if chosen.full else Path("runs", "experiments")) / name
+    """Return where results go if no --output says it: to the committed ones, those of a part to `runs`."""
+    is_full = getattr(chosen, "full", True)
+    return chosen.output or (RESULTS if is_full else Path("runs", "experiments")) / name
 
 
 def described(space: AdeleSpace) -> dict[str, Any]:
@@ -112,12 +154,21 @@ def described(space: AdeleSpace) -> dict[str, Any]:
     return {"primes": space.primes, "precision": space.precision, "fractional_digits": space.fractional_digits}
 
 
-def write(path: Path, script: str, packages: tuple[str, ...], results: Mapping[str, Any]) -> None:
+def write(path: Path, packages: Iterable[str], results: Mapping[str, Any]) -> None:
     """Write results with the command, machine, instructions, versions and commit that they come from."""
+    script, *words = sys.argv
     origin = {
-        "command": shlex.join(["python", f"experiments/{script}", *sys.argv[1:]]),
+        "command": shlex.join(["python", f"experiments/{Path(script).name}", *words]),
         "machine": f"{machine()}, {instructions()}",
         "versions": versions(*packages),
         "commit": source_commit(),
     }
     atomic_write(path, json.dumps(origin | dict(results), indent=1) + "\n")
+    say(f"written to {path}")
+
+
+def between_marks(page: Path, mark: str, text: str) -> None:
+    """Put a text between <!-- MARK --> and the next <!-- end of … --> of a page."""
+    marks = rf"(<!-- {re.escape(mark)} -->\n).*?(<!-- end of \w+ -->)"
+    old = page.read_text(encoding="utf-8")
+    atomic_write(page, re.sub(marks, lambda found: f"{found[1]}{text}\n{found[2]}", old, flags=re.DOTALL))

@@ -11,11 +11,9 @@ one of 1,000 steps if it is at most half a point below the best. Epochs are whol
 validation accuracies were 99.86 % and above.)
 """
 
-import argparse
 import itertools
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import common
 import torch
@@ -38,16 +36,15 @@ EMBEDDINGS = {"learned": {}, "adelic": {"features": "standardized"}}
 
 def main() -> None:
     """Train what is missing, and say which candidate is the best."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", nargs="+", type=int, choices=STEPS, default=STEPS, help="(default: all)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "compact.json", help="(default: compact.json)")
-    chosen = parser.parse_args()
-    entries = json.loads(chosen.output.read_text(encoding="utf-8"))["entries"] if chosen.output.exists() else []
+    steps = common.several(int, "(default: all)", choices=STEPS, default=STEPS)
+    chosen = common.parser(__doc__, steps=steps).parse_args()
+    path = common.output(chosen, "compact.json")
+    entries = json.loads(path.read_text(encoding="utf-8"))["entries"] if path.exists() else []
     for steps, dropout, row, name in common.each(itertools.product(chosen.steps, DROPOUT, ROWS, EMBEDDINGS)):
         about = {"steps": steps, "dropout": dropout, "row": f"{row[0]}-{row[1]} ({row[2]})", "embedding": name}
         if not any(about.items() <= entry.items() for entry in entries):
             entries.append(about | train(steps, dropout, row, name))
-            common.write(chosen.output, "compact.py", ("torch", "numpy"), {"entries": entries})
+            common.write(path, ("torch", "numpy"), {"entries": entries})
 
 
 def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> dict[str, float]:

@@ -12,7 +12,6 @@ Writes docs/number-theory/conic-places.json, draws docs/number-theory/conic-plac
 docs/number-theory.md up to date.
 """
 
-import argparse
 import itertools
 import json
 from pathlib import Path
@@ -48,9 +47,12 @@ Class = tuple[int, int]
 
 def main() -> None:
     """Train if that is to be done, ask, write and draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run-dir", type=Path, help="folder of the run")
-    parser.add_argument("--draw", action="store_true", help="draw what was asked before")
+    parser = common.parser(
+        __doc__,
+        output=False,
+        run_dir={"type": Path, "help": "folder of the run"},
+        draw={"action": "store_true", "help": "draw what was asked before"},
+    )
     given = parser.parse_args()
     if given.draw == (given.run_dir is not None):
         parser.error("give --run-dir or --draw")

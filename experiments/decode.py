@@ -10,7 +10,6 @@ in `timeit`, and once more with it on (the inputs frozen): 10^5 new `Fraction` o
 `bench`.
 """
 
-import argparse
 import gc
 import statistics
 import sys
@@ -18,32 +17,22 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt, prod
-from pathlib import Path
 from typing import Any
 
 import common
 import gmpy2
 import numpy as np
-from rich.console import Console
 
 from adelic import AdeleArray, AdeleSpace
 
-RESULTS = common.RESULTS / "decode.json"
 GREATEST = 10**9
 TARGET = 10.0
 
 
 def main() -> None:
     """Measure, print, write the results; exit code 1 if the target is missed or an answer is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=10**5, help="how many numbers (default: 100000)")
-    parser.add_argument("--repetitions", type=int, default=7, help="the median counts (default: 7)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: experiments/results/decode.json")
-    chosen = parser.parse_args()
-    if min(chosen.size, chosen.repetitions) < 1:
-        parser.error("--size and --repetitions must be at least 1")
+    chosen = common.parser(__doc__, size=(10**5, "how many numbers"), repetitions=(7, "the median counts")).parse_args()
     common.use_one_core()
-    console = Console(width=110)
     space = AdeleSpace()
     n, m = common.random_rationals(space, chosen.size, GREATEST)
     numbers = [Fraction(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)]
@@ -71,11 +60,9 @@ def main() -> None:
         "met": right and ratio >= TARGET,
     }
     for name, median in medians.items():
-        console.print(f"{name:>10}: {median / chosen.size * 1e6:.2f} µs a number")
-    console.print(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
-    console.print(f"with the garbage collector on: {results['ratio_with_garbage_collector']:.1f}")
-    common.write(chosen.output, "decode.py", ("numpy", "numba", "gmpy2"), results)
-    console.print(f"written to {chosen.output}")
+        common.say(f"{name:>10}: {median / chosen.size * 1e6:.2f} µs a number")
+    common.say(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
+    common.write(common.output(chosen, "decode.json"), ("numpy", "numba", "gmpy2"), results)
     sys.exit(not results["met"])
 
 

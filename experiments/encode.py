@@ -13,58 +13,47 @@ parts:
   operations + and * of arrays, against adding their digits without carries
 """
 
-import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import common
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 
 from adelic import AdeleSpace
 
 SIZE = 10**6
 Array = npt.NDArray[Any]
-console = Console(width=110)
 
 
 def main() -> None:
     """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed."""
     parts = {"memory": memory, "libraries": libraries, "operations": operations}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="part", help="default: all")
-    common.add_full(parser, "about 6 minutes")
-    parser.add_argument("--size", type=int, default=SIZE, help="how many numbers (default: 1000000)")
-    parser.add_argument("--repetitions", type=int, help="the median counts (default: 3, 9 with --full)")
-    parser.add_argument(
-        "--output", type=Path, help="a folder (default: runs/benchmarks, with --full the committed one)"
+    parser = common.parser(
+        __doc__,
+        "about 6 minutes",
+        size=(SIZE, "how many numbers"),
+        repetitions={"type": common.positive, "help": "the median counts (default: 3, 9 with --full)"},
+        instructions={"choices": ["avx2"], "help": "use no others (default: all of the processor's)"},
     )
-    parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], metavar="part", help="default: all")
     chosen = parser.parse_args()
     common.restrict_instructions(chosen.instructions)
-    if unknown := [part for part in chosen.parts if part not in parts]:
-        parser.error(f"{unknown[0]!r} is not a part; there are {', '.join(parts)}")
-    if chosen.repetitions is None:
-        chosen.repetitions = 9 if chosen.full else 3
-    if min(chosen.size, chosen.repetitions) < 1:
-        parser.error("--size and --repetitions must be at least 1")
+    chosen.repetitions = chosen.repetitions or (9 if chosen.full else 3)
     common.use_one_core()
     met = True
-    for part in chosen.parts or parts:
-        console.print(f"[bold]{part}")
+    for part in common.each(chosen.parts or parts):
         results = parts[part](chosen)
         for name, ratio in results.get("ratios", {}).items():
             target = results["targets"].get(name)
             met = met and (target is None or ratio >= target)
-            console.print(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
+            common.say(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
         packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
         settings = {"size": chosen.size, "repetitions": chosen.repetitions, "space": common.described(AdeleSpace())}
         name = "_".join(filter(None, ["encode", part, chosen.instructions]))
-        common.write(common.output(chosen) / f"{name}.json", "encode.py", packages, settings | results)
+        common.write(common.output(chosen) / f"{name}.json", packages, settings | results)
     sys.exit(not met)
 
 
@@ -73,7 +62,7 @@ def random_integers(size: int) -> Array:
     return np.random.default_rng(0).integers(-(2**63), 2**63 - 1, size, endpoint=True)
 
 
-def memory(chosen: argparse.Namespace) -> dict[str, Any]:
+def memory(chosen: Any) -> dict[str, Any]:
     """Compare `space.tensor` with filling its array."""
     space = AdeleSpace()
     integers, rationals = random_integers(chosen.size), common.random_rationals(space, chosen.size)
@@ -96,7 +85,7 @@ def memory(chosen: argparse.Namespace) -> dict[str, Any]:
     return {"seconds": median, "ratios": ratios, "targets": {"integers": 0.5, "rationals": 0.25}}
 
 
-def libraries(chosen: argparse.Namespace) -> dict[str, Any]:
+def libraries(chosen: Any) -> dict[str, Any]:
     """Compare the digits of `space.encode` with loops over other libraries, and with plain NumPy."""
     space = AdeleSpace()
     pairs = {
@@ -222,7 +211,7 @@ def as_digits(rows: list[list[Any]], space: AdeleSpace) -> Array:
     return out
 
 
-def operations(chosen: argparse.Namespace) -> dict[str, Any]:
+def operations(chosen: Any) -> dict[str, Any]:
     """Compare sums and products of arrays with adding their digits without carries."""
     space = AdeleSpace()
     rng = np.random.default_rng(1)

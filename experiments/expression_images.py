@@ -11,7 +11,6 @@ counts how many of the single operations that a question needs, such as 85 · 12
 Writes experiments/results/expression_images.json, whose figures stand in docs/composition.md.
 """
 
-import argparse
 import operator
 from fractions import Fraction
 from pathlib import Path
@@ -37,9 +36,7 @@ Form = tuple[Any, ...]
 
 def main() -> None:
     """Draw the questions of seed 0, and write what is counted."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "expression_images.json")
-    given = parser.parse_args()
+    given = common.parser(__doc__).parse_args()
     row = operator.attrgetter("row")
     chosen = (one.experiments[0].questions for one in read_plan(_PLAN) if one.model in SOLVERS)
     counted = {questions.row: shares(questions) for questions in common.each(dict.fromkeys(chosen), row)}
@@ -48,7 +45,7 @@ def main() -> None:
     )
     known = {questions.row: known_operations(questions) for questions in common.each(dict.fromkeys(programs), row)}
     found = {"seed": 0, "with_image": counted, "programs": known}
-    common.write(given.output, "expression_images.py", ("adelic", "numpy"), found)
+    common.write(common.output(given, "expression_images.json"), ("adelic", "numpy"), found)
 
 
 def shares(questions: DrawnData, seed: int = 0) -> dict[str, float]:

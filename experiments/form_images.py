@@ -11,8 +11,6 @@ how many different questions there are, and how many of them are among those of 
 Writes experiments/results/form_images.json, whose figures stand in docs/number-theory.md.
 """
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import common
@@ -32,9 +30,7 @@ Masks = npt.NDArray[np.int64]
 
 def main() -> None:
     """Draw the questions of seed 0, and write what is counted."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "form_images.json")
-    given = parser.parse_args()
+    given = common.parser(__doc__).parse_args()
     (*chosen,) = (
         one
         for one in read_plan("full", "number-theory")
@@ -43,7 +39,7 @@ def main() -> None:
     )
     ours = [one for one in chosen if one.label.startswith("local–global")]
     tasks = {one.task: counted(one.experiments[0].questions) for one in common.each(ours, lambda one: one.task)}
-    common.write(given.output, "form_images.py", ("adelic", "numpy"), {"seed": 0, "tasks": tasks})
+    common.write(common.output(given, "form_images.json"), ("adelic", "numpy"), {"seed": 0, "tasks": tasks})
 
 
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:

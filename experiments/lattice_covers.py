@@ -13,7 +13,6 @@ the accuracy on both is written, by label.
 Writes experiments/results/lattice_covers.json, whose figures stand in docs/audit.md and docs/results.md.
 """
 
-import argparse
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -36,10 +35,12 @@ _SURE = 0.99
 
 def main() -> None:
     """Ask every size, and every network that kept its predictions."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "lattice_covers.json")
-    parser.add_argument("--results-dir", type=Path, default=Path("experiments/results/table"))
-    given = parser.parse_args()
+    results_dir = {
+        "type": Path,
+        "default": common.RESULTS / "table",
+        "help": "of the networks (default: the committed)",
+    }
+    given = common.parser(__doc__, results_dir=results_dir).parse_args()
     sizes, runs = {}, []
     for n in common.each(_SIZES, "n = {}".format):
         data = acd.load("lattice", n=n)
@@ -54,7 +55,7 @@ def main() -> None:
         found = (r for r in read_results(given.results_dir) if r.row == f"lattice-{n}" and r.edition == "published")
         networks = (r for r in found if r.predictions and "epochs" in r.configuration["recipe"])
         runs += [about(result) | accuracies(result, data, decided) for result in networks]
-    common.write(given.output, "lattice_covers.py", ("adelic", "numpy"), {"sizes": sizes, "runs": runs})
+    common.write(common.output(given, "lattice_covers.json"), ("adelic", "numpy"), {"sizes": sizes, "runs": runs})
 
 
 def outside_labels(data: Dataset) -> npt.NDArray[Any]:

@@ -11,20 +11,16 @@ inverses ready. Runs alternate in one process, medians of the processor's time a
 Needs the extra `dev`.
 """
 
-import argparse
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
 from math import lcm
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import common
 import numpy as np
 from flint import fmpz
-from rich.console import Console
-from rich.table import Table
 
 from adelic.number_theory.root_numbers import load_pari
 from adelic.number_theory.symbols import hilbert_symbol
@@ -54,16 +50,15 @@ class Comparison(NamedTuple):
 
 def main() -> None:
     """Measure, print, write the results; exit code 1 if a target is missed or an answer differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--digits", nargs="+", type=int, help="of one number; default: 20 1000 5000; with --full 50000")
-    parser.add_argument("--size", type=int, help="of many numbers; default: 10000; with --full 100000")
-    parser.add_argument("--repetitions", type=int, default=5, help="the median counts (default: 5)")
-    parser.add_argument("--output", type=Path, help="default with --full: experiments/results/local_functions.json")
-    common.add_full(parser, "minutes")
-    chosen = parser.parse_args()
+    chosen = common.parser(
+        __doc__,
+        "minutes",
+        digits=common.several(int, "of one number; default: 20 1000 5000; with --full 50000"),
+        size={"type": common.positive, "help": "of many numbers; default: 10000; with --full 100000"},
+        repetitions=(5, "the median counts"),
+    ).parse_args()
     digits = chosen.digits or [20, 1000, 5000] + [50000] * chosen.full
     size = chosen.size or (10**5 if chosen.full else 10**4)
-    path = common.output(chosen, "local_functions.json")
     common.use_one_core()
     pari.allocatemem(2**28, silent=True)
     entries = []
@@ -86,11 +81,11 @@ def main() -> None:
             {"task": c.task, "digits": c.digits, "size": c.size, "other": c.other, "seconds": seconds, "ratio": ratio}
             | {"target": TARGETS[c.other], "agree": agree, "met": agree and ratio <= TARGETS[c.other]}
         )
+        verdict = "met" if entries[-1]["met"] else "missed" if agree else "WRONG"
+        common.say(f"{ratio:.2f} of the time of {c.other} (target: {TARGETS[c.other]:g}): {verdict}")
     results = {"prime": PRIME, "repetitions": chosen.repetitions, "entries": entries}
     results["met"] = all(entry["met"] for entry in entries)
-    Console(width=110).print(table(entries))
-    common.write(path, "local_functions.py", ("cypari", "python-flint", "numpy"), results)
-    common.say(f"written to {path}")
+    common.write(common.output(chosen, "local_functions.json"), ("cypari", "python-flint", "numpy"), results)
     sys.exit(not results["met"])
 
 
@@ -206,21 +201,6 @@ def teichmuller(numbers: list[Any], modulus: Any) -> list[Any]:
     """Return u^(p^(n − 1)) modulo p^n."""
     exponent = modulus // PRIME
     return [pow(u, exponent, modulus) for u in numbers]
-
-
-def table(entries: list[dict[str, Any]]) -> Table:
-    """Return the figures as a table."""
-    shown = Table(
-        "task", "digits", "numbers", "adelic, µs", "other, µs", "", "ratio", "target", title="one place, one core"
-    )
-    for e in entries:
-        ours, theirs = (f"{e['seconds'][name] / e['size'] * 1e6:,.2f}" for name in ("adelic", e["other"]))
-        mark = "" if e["met"] else " missed" if e["agree"] else " WRONG"
-        shown.add_row(
-            e["task"], str(e["digits"]), str(e["size"]), ours, theirs, e["other"], f"{e['ratio']:.2f}{mark}",
-            f"{e['target']:g}",
-        )  # fmt: skip
-    return shown
 
 
 if __name__ == "__main__":

@@ -5,9 +5,7 @@
 Writes experiments/results/moebius_ceiling.json, whose figures stand in docs/number-theory.md.
 """
 
-import argparse
 from dataclasses import asdict
-from pathlib import Path
 
 import common
 import numpy as np
@@ -18,10 +16,7 @@ from adelic.number_theory.multiplicative import Moebius
 
 def main() -> None:
     """Draw numbers, factor them, and write what the best rule gets."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--n", type=int, default=4_000_000, help="numbers drawn for each range (default: 4,000,000)")
-    parser.add_argument("--output", type=Path, default=common.RESULTS / "moebius_ceiling.json")
-    given = parser.parse_args()
+    given = common.parser(__doc__, n=(4_000_000, "numbers drawn for each range")).parse_args()
     asked, limit = Moebius().task(), Moebius().limit
     ranges = {"test": (2, limit), "larger": (limit + 1, int(asked.max_operand))}
     assert asked.space is not None
@@ -31,7 +26,7 @@ def main() -> None:
         for split, (low, high) in common.each(ranges.items())
     }
     results = {"n": given.n, "seed": 0, "primes": asked.space.primes, "ceilings": found}
-    common.write(given.output, "moebius_ceiling.py", ("adelic", "numpy", "python-flint"), results)
+    common.write(common.output(given, "moebius_ceiling.json"), ("adelic", "numpy", "python-flint"), results)
 
 
 if __name__ == "__main__":

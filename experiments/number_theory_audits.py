@@ -8,9 +8,7 @@ Writes experiments/results/number-theory-audit/TASK.json by `adelic data audit T
 usual options, and another file for each choice of options that `adelic reproduce number-theory` asks a task with.
 """
 
-import argparse
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ import common
 from adelic.cli import commands
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic.storage.files import atomic_write
 from adelic_lab.plans import read_plan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,25 +25,25 @@ PAGE = ROOT / "docs" / "number-theory.md"
 FOLDER = ROOT / "experiments" / "results" / "number-theory-audit"
 AUDITED = 20_000
 """Greatest number of training questions; it is that of the audits with usual options, too."""
-MARK = r"(<!-- lines: experiments/results/number-theory-audit -->\n).*?(<!-- end of lines -->)"
+MARK = "lines: experiments/results/number-theory-audit"
 
 
 def main() -> None:
     """Run the audits one after the other, and write the lines."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", action="store_true", help="write the page's lines and audit nothing")
-    parser.add_argument("--task", default="gcd", help="the one without --full (default: gcd)")
-    common.add_full(parser, "some minutes")
-    given, asked = parser.parse_args(), audits()
+    given = common.parser(
+        __doc__,
+        "some minutes",
+        lines={"action": "store_true", "help": "write the page's lines and audit nothing"},
+        task=("gcd", "the one without --full"),
+    ).parse_args()
+    asked = audits()
     chosen = {} if given.lines else {p: a for p, a in asked.items() if given.full or a[0] == given.task}
     for path, arguments in common.each(chosen.items(), lambda one: one[0].stem):
-        output = path if given.full else Path("runs", "experiments", path.name)
+        output = common.output(given, "number-theory-audit") / path.name
         output.parent.mkdir(parents=True, exist_ok=True)
         commands(["data", "audit", *arguments, "--output", str(output)], standalone_mode=False)
-    if not (given.full or given.lines):
-        return
-    text, lines = PAGE.read_text(encoding="utf-8"), to_lines(map(read, asked))
-    atomic_write(PAGE, re.sub(MARK, lambda found: f"{found[1]}{lines}\n{found[2]}", text, flags=re.DOTALL))
+    if given.full or given.lines:
+        common.between_marks(PAGE, MARK, to_lines(map(read, asked)))
 
 
 def audits() -> dict[Path, list[str]]:

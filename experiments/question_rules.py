@@ -9,8 +9,6 @@ below that has a rule, `rule` and `rule_name` are those of `adelic.data.rules.be
 changed.
 """
 
-import argparse
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -28,16 +26,14 @@ FOLDERS = ("number-theory", "number-theory-quick", "number-theory-sources", "col
 
 def main() -> None:
     """Go through all files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=Path, default=common.RESULTS.parent.parent / "results")
-    common.add_full(parser, "minutes")
-    given = parser.parse_args()
+    results = {"type": Path, "default": common.RESULTS, "help": "folder of the results (default: experiments/results)"}
+    given = common.parser(__doc__, "minutes", output=False, results=results).parse_args()
     folders = FOLDERS if given.full else [name for name in FOLDERS if name.endswith("-quick")]
     for path in common.each(sorted(p for name in folders for p in (given.results / name).glob("*.jsonl"))):
         lines = path.read_bytes().splitlines()
         updated = [with_rule(line, str(path)) for line in lines]
         changed = sum(old != new for old, new in zip(lines, updated, strict=True))
-        sys.stdout.write(f"{path.parent.name}/{path.name}: {changed} of {len(lines)} changed\n")
+        common.say(f"{changed} of {len(lines)} changed")
         if changed:
             atomic_write(path, b"".join(line + b"\n" for line in updated))
 

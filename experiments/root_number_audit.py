@@ -15,10 +15,8 @@ contradicts; and how many answers are right without the discriminant, and from e
 Writes experiments/results/root_number_audit.json, whose figures stand in docs/number-theory.md.
 """
 
-import argparse
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import common
@@ -36,21 +34,13 @@ Splits = dict[str, tuple[Operands, Answers]]
 
 def main() -> None:
     """Draw the questions of seed 0, and write what is counted."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path)
-    parser.add_argument("--examples", type=int, default=20_000, help="without --full (default: 20,000)")
-    common.add_full(parser, "minutes")
-    given = parser.parse_args()
+    given = common.parser(__doc__, "minutes", examples=(20_000, "without --full")).parse_args()
     of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
     first = next(one for one in of_parity if one.model.name == "experiments.solvers.parity:Parity")
     questions = first.questions if given.full else replace(first.questions, examples=given.examples)
     common.say(f"{questions.examples:,} examples: drawing, then solving three times")
-    common.write(
-        common.output(given, "root_number_audit.json"),
-        "root_number_audit.py",
-        ("adelic", "numpy", "numba", "cypari"),
-        {"seed": 0, "examples": questions.examples, **counted(questions)},
-    )
+    found = {"seed": 0, "examples": questions.examples, **counted(questions)}
+    common.write(common.output(given, "root_number_audit.json"), ("adelic", "numpy", "numba", "cypari"), found)
 
 
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:

@@ -21,7 +21,6 @@ half of the questions was found by looking at wrong test answers of `operations-
 import argparse
 import re
 import statistics
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,7 +61,7 @@ TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "ta
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = common.RESULTS / "text_arithmetic"
 PAGE, PICTURE = ROOT / "docs" / "exact.md", ROOT / "docs" / "exact" / "seconds.svg"
-MARK = r"(<!-- table: experiments/results/text_arithmetic -->\n).*?(<!-- end of table -->)"
+MARK = "table: experiments/results/text_arithmetic"
 QUESTIONS = ROOT / "experiments" / "data" / "mathematics_dataset.parquet"
 GROUPS = {
     "single": (
@@ -85,36 +84,37 @@ Tests = dict[tuple[str, str], list[Row]]
 
 def main() -> None:
     """Make a run, or the tables of all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, output=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, about in {"run": "train a model", "table": "make the table without a network"}.items():
-        command = commands.add_parser(name, help=about)
-        if name == "run":
-            command.add_argument("--model", choices=MODELS, required=True)
-            command.add_argument("--seconds", type=float, default=120.0, help="of one core (default: %(default)g)")
-            command.add_argument("--rate", type=float, help="greatest learning rate (default: the one chosen)")
-            command.add_argument("--validation", action="store_true", help="answer training questions not drawn")
-        else:
-            command.add_argument("--model", choices=TABLES, default="table")
-            command.set_defaults(seconds=0.0, rate=0.0, validation=False)
-        command.add_argument("--modules", default="single", help="single, multi, all, or names with commas")
-        command.add_argument("--questions", type=Path, default=QUESTIONS, help="a Parquet file")
-        command.add_argument("--train", type=int, default=20_000, help="training questions (default: %(default)s)")
-        command.add_argument("--seed", type=int, default=0)
-        command.add_argument("--folder", type=Path, default=FOLDER)
-    command = commands.add_parser(
-        "tables", help="print the tables, write them between the page's marks, draw the picture"
+    folder = {"folder": {"type": Path, "default": FOLDER}}
+    shared = folder | {
+        "modules": ("single", "single, multi, all, or names with commas"),
+        "questions": {"type": Path, "default": QUESTIONS, "help": "a Parquet file"},
+        "train": (20_000, "training questions"),
+        "seed": (0, "of weights and batches"),
+    }
+    common.add(
+        commands.add_parser("run", help="train a model"),
+        model={"choices": MODELS, "required": True},
+        seconds=(120.0, "of one core"),
+        rate={"type": float, "help": "greatest learning rate (default: the one chosen)"},
+        validation={"action": "store_true", "help": "answer training questions not drawn"},
+        **shared,
     )
-    command.add_argument("--folder", type=Path, default=FOLDER)
-    command.add_argument("--page", type=Path, default=PAGE)
-    command.add_argument("--picture", type=Path, default=PICTURE)
+    without = commands.add_parser("table", help="make the table without a network")
+    without.set_defaults(seconds=0.0, rate=0.0, validation=False)
+    common.add(without, model={"choices": TABLES, "default": "table"}, **shared)
+    common.add(
+        commands.add_parser("tables", help="write the tables between the page's marks, and draw the picture"),
+        page={"type": Path, "default": PAGE},
+        picture={"type": Path, "default": PICTURE},
+        **folder,
+    )
     given = parser.parse_args()
     if given.command == "tables":
         results = [parse_object(path.read_bytes()) for path in sorted(given.folder.glob("*.json"))]
         text = to_markdown(tables(results)).replace("## ", "### ")
-        sys.stdout.write(text)
-        page = given.page.read_text(encoding="utf-8")
-        atomic_write(given.page, re.sub(MARK, lambda found: f"{found[1]}{text}{found[2]}", page, flags=re.DOTALL))
+        common.between_marks(given.page, MARK, text.rstrip("\n"))
         atomic_write(given.picture, drawn_curves(results))
     else:
         run(given)
@@ -157,7 +157,7 @@ def run(given: argparse.Namespace) -> None:
     }
     if not given.validation:
         write_predictions(path.with_suffix(".parquet"), predictions)
-    common.write(path, "text_arithmetic.py", ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found)
+    common.write(path, ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found)
     common.say(f"{path.stem}: {100 * share(right):.2f} % right")
 
 

@@ -57,24 +57,29 @@ Example = str | dict[str, str]
 
 def main() -> None:
     """Measure, print a line for each result, and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, output=False)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("step", help="what a training step and a written number cost")
-    command.add_argument("--repetitions", type=int, default=7, help="the median counts (default: %(default)s)")
-    command.add_argument("--numbers", type=int, nargs="+", default=NUMBERS, help="in a text (default: %(default)s)")
-    command.add_argument("--sizes", nargs="+", choices=SIZES, default=tuple(SIZES), help="default: all")
-    command.add_argument("--output", type=Path, default=common.RESULTS / "text_costs_step.json")
-    command = commands.add_parser("perplexity", help="of prose, before and after equip and training")
-    command.add_argument("--seconds", type=float, default=120.0, help="of learning prose (default: %(default)g)")
-    command.add_argument("--steps", type=int, default=300, help="of learning arithmetic (default: %(default)s)")
-    command.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2), help="of these (default: %(default)s)")
-    command.add_argument("--sentences", type=int, help="of prose; default: all")
-    command.add_argument("--output", type=Path, default=common.RESULTS / "text_costs_perplexity.json")
+    output = {"type": Path, "help": "where results go (default: experiments/results)"}
+    common.add(
+        commands.add_parser("step", help="what a training step and a written number cost"),
+        repetitions=(7, "the median counts"),
+        numbers=common.several(int, "in a text (default: %(default)s)", default=NUMBERS),
+        sizes=common.several(str, "default: all", choices=SIZES, default=tuple(SIZES)),
+        output=output,
+    )
+    common.add(
+        commands.add_parser("perplexity", help="of prose, before and after equip and training"),
+        seconds=(120.0, "of learning prose"),
+        steps=(300, "of learning arithmetic"),
+        seeds=common.several(int, "of these (default: %(default)s)", default=(0, 1, 2)),
+        sentences={"type": int, "help": "of prose; default: all"},
+        output=output,
+    )
     given = parser.parse_args()
     torch.set_num_threads(1)
     found = {"step": step, "perplexity": perplexity}[given.command](given)
-    common.write(given.output, "text_costs.py", ("adelic", "torch", "transformers"), found)
-    common.say(f"written to {given.output}")
+    path = common.output(given, f"text_costs_{given.command}.json")
+    common.write(path, ("adelic", "torch", "transformers"), found)
 
 
 def step(given: argparse.Namespace) -> dict[str, Any]:
@@ -84,21 +89,14 @@ def step(given: argparse.Namespace) -> dict[str, Any]:
         for n in given.numbers:
             row = {"model": size, "numbers": n} | measured(SIZES[size], n, given.repetitions)
             rows.append(row)
-            common.say(f"{size}, {n} numbers: plain {1000 * row['plain_step']:.0f} ms; " + said(row))
+            ratios = ", ".join(f"{name} ×{one['step']:.2f}" for name, one in row["ratios"].items())
+            common.say(f"{size}, {n} numbers: plain {1000 * row['plain_step']:.0f} ms; {ratios}")
     return {
         "batch": BATCH,
         "length": LENGTH,
         "operations": {name: of for name, (of, *_) in VARIANTS.items()},
         "rows": rows,
     }
-
-
-def said(row: dict[str, Any]) -> str:
-    """Return the ratios of a row in words."""
-    return "; ".join(
-        f"{name} ×{one['step']:.2f} (collator {one['share_of_collator']:.0%}), written ×{one['written']:.2f}"
-        for name, one in row["ratios"].items()
-    )
 
 
 def measured(size: tuple[int, int], n: int, repetitions: int) -> dict[str, Any]:

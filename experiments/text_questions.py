@@ -20,7 +20,6 @@ depend on pyarrow's version, which is there, too.
 - expressions of our own, see `text_expressions.py`.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -48,15 +47,17 @@ COUNTS = ("train", "steps", "test")
 
 def main() -> None:
     """Draw the questions of one source and write them, or score answers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    of_counts = {name: {"type": int, "help": "how many; default: that of the source's file"} for name in COUNTS}
+    parser = common.parser(
+        __doc__,
+        python={"type": Path, "help": "of an environment with text_sources.PINS; default: one is made"},
+        seed=(0, "of what is drawn"),
+        modules=common.several(str, "default: all"),
+        **of_counts,
+    )
+    parser.set_defaults(output=DATA)
     parser.add_argument("source", choices=[*text_sources.PINS, "expressions", "score"])
     parser.add_argument("answers", type=Path, nargs="?", help="what to score: JSON lines")
-    parser.add_argument("--python", type=Path, help="of an environment with text_sources.PINS; default: one is made")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--modules", nargs="+", help="default: all")
-    for name in COUNTS:
-        parser.add_argument(f"--{name}", type=int, help="how many questions; default: that of the source's file")
-    parser.add_argument("--output", type=Path, default=DATA, help="the folder")
     given = parser.parse_args()
     if given.source == "score":
         answers = [json.loads(line) for line in given.answers.read_text(encoding="utf-8").splitlines()]

@@ -45,7 +45,7 @@ CONSTANTS = {"mawps": (1, 2, 7, 12, 100), "asdiv-a": (), "svamp": (1, 2, 7, 12, 
 """Numbers that a derivation may take though the text has none such: one, a half, weeks, dozens, percent and cents."""
 SECONDS = {"mawps": 120.0, "asdiv-a": 120.0, "svamp": 300.0}
 SETTINGS = {"width": 64, "layers": 2, "heads": 4, "key_features": 64, "dropout": (0.3, 0.4), "steps": 2}
-RATE, DECAY, BATCH, UNKNOWN = 2e-3, 0.01, 32, 0.15
+TRAINING = {"rate": 2e-3, "decay": 0.01, "batch": 32, "unknown": 0.15}
 IRRELEVANT = {"mawps": 0.0, "asdiv-a": 0.0, "svamp": 0.5}
 """The share of training problems into which an irrelevant sentence of another one is put."""
 MODELS = {"table": "table without a network (answers)", "operations": "operations (answers)"}
@@ -58,20 +58,22 @@ PUBLISHED = {
 
 def main() -> None:
     """Make a run, or the tables of all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = common.parser(__doc__, output=False)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("run", help="train a model and answer the test problems of a fold")
     command.add_argument("data", type=Path, help="the folder of the published data")
-    command.add_argument("--dataset", choices=DATASETS, required=True)
-    command.add_argument("--fold", type=int, default=0)
-    command.add_argument("--seed", type=int, default=0)
-    command.add_argument("--model", choices=MODELS, default="operations")
-    command.add_argument("--seconds", type=float, help="of one core (default: of the data set)")
-    command.add_argument("--validation", action="store_true", help="answer a fifth of the training problems")
-    command.add_argument("--set", nargs="*", default=(), metavar="NAME=VALUE", help="other settings, for validation")
-    command.add_argument("--folder", type=Path, default=FOLDER)
-    command = commands.add_parser("tables", help="write Markdown of the results")
-    command.add_argument("--folder", type=Path, default=FOLDER)
+    folder = {"folder": {"type": Path, "default": FOLDER}}
+    common.add(
+        command,
+        dataset={"choices": DATASETS, "required": True},
+        fold=(0, "of the data set"),
+        seed=(0, "of weights and batches"),
+        model={"choices": MODELS, "default": "operations"},
+        seconds={"type": float, "help": "of one core (default: of the data set)"},
+        validation={"action": "store_true", "help": "answer a fifth of the training problems"},
+        **folder,
+    )
+    common.add(commands.add_parser("tables", help="write Markdown of the results"), **folder)
     given = parser.parse_args()
     if given.command == "tables":
         results = [parse_object(path.read_bytes()) for path in sorted(given.folder.glob("*.json"))]
@@ -88,7 +90,13 @@ def run(given: argparse.Namespace) -> None:
         return
     torch.set_num_threads(1)
     train, tests = read(given.data, given.dataset, given.fold, validation=given.validation, seed=given.seed)
-    told = told_of(given)
+    told: dict[str, Any] = {
+        "constants": CONSTANTS[given.dataset],
+        **SETTINGS,
+        **TRAINING,
+        "irrelevant": IRRELEVANT[given.dataset],
+    }
+    told["seconds"] = given.seconds or SECONDS[given.dataset]
     start = time.process_time()
     torch.manual_seed(given.seed)
     if given.model == "table":  # constants make so many templates that it takes minutes
@@ -111,29 +119,10 @@ def run(given: argparse.Namespace) -> None:
         f"{path.stem}: {100 * share(found['test']):.1f} %, without question {100 * share(found['without']):.1f} %"
     )
     if not given.validation:
-        common.write(path, "text_word_problems.py", ("adelic", "torch", "numpy"), found)
+        common.write(path, ("adelic", "torch", "numpy"), found)
     else:
         likely = [model.probability(problem) for problem in tests["test"]]
         common.say(f"  mean probability of the answers {100 * statistics.mean(likely):.2f} {told} {about}")
-
-
-def told_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Return what a model is told: constants, sizes, budget."""
-    told: dict[str, Any] = {
-        "constants": CONSTANTS[given.dataset],
-        **SETTINGS,
-        "rate": RATE,
-        "decay": DECAY,
-        "batch": BATCH,
-    }
-    told |= {"unknown": UNKNOWN, "irrelevant": IRRELEVANT[given.dataset]}
-    told["seconds"] = given.seconds or SECONDS[given.dataset]
-    for pair in given.set:
-        name, _, value = pair.partition("=")
-        known = told[name]
-        values = [float(part) if "." in part else int(part) for part in value.split(",") if part]
-        told[name] = tuple(values) if isinstance(known, tuple) else values[0]
-    return told
 
 
 def read(
@@ -243,8 +232,6 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
         for part, words in (("test", ""), ("without", ", questions cut off")):
             cells = [over_seeds([pooled(runs, part) for runs in groups[model][name].values()]) for name in DATASETS]
             rows.append((title + words, *cells))
-    votes = [over_seeds([voted(groups["operations"][name])]) for name in DATASETS]
-    rows.append(("operations, the seeds' most probable answer", *votes))
     about = []
     for model, datasets in groups.items():
         for name, seeds in ((name, seeds) for name, seeds in datasets.items() if seeds):
@@ -271,23 +258,6 @@ def pooled(runs: Sequence[Mapping[str, Any]], part: str) -> float | None:
     if len({run["fold"] for run in runs}) < n_folds:
         return None
     return statistics.mean(right for run in runs for right in run[part]["right"])
-
-
-def voted(seeds: Mapping[int, Sequence[Mapping[str, Any]]]) -> float | None:
-    """Return the share of right answers where the seeds' answers are weighed by their probabilities."""
-    by_fold: dict[int, list[Any]] = defaultdict(list)
-    for runs in seeds.values():
-        for one in runs:
-            by_fold[one["fold"]].append(one["test"])
-    right: list[bool] = []
-    for parts in by_fold.values():
-        for k in range(len(parts[0]["right"])):
-            sums: dict[Any, float] = defaultdict(float)
-            for part in parts:
-                sums[part["values"][k], part["right"][k]] += part["probabilities"][k]
-            right.append(max(sums, key=lambda key: sums[key])[1])
-    is_complete = len(seeds) > 1 and len({len(parts) for parts in by_fold.values()}) == 1
-    return statistics.mean(right) if is_complete else None
 
 
 def over_seeds(found: Sequence[float | None]) -> str:

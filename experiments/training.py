@@ -24,7 +24,6 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import common
@@ -113,39 +112,25 @@ class StockLoop:
 
 def main() -> None:
     """Measure the chosen parts and bring the files of results up to date, or print the tables."""
-    parts = {
-        "throughput": throughput,
-        "embedding": embedding,
-        "products": products,
-    }
-    workers = {
-        "steps": worker_steps,
-        "embedding": worker_embedding,
-        "products": worker_products,
-    }
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "parts", nargs="*", metavar="part", choices=[*parts, []], help="default: throughput; with --full all"
+    parts = {"throughput": throughput, "embedding": embedding, "products": products}
+    workers = {"steps": worker_steps, "embedding": worker_embedding, "products": worker_products}
+    sides = "of `throughput` (default: all, bfloat16 if there are instructions)"
+    tokens = "trained tokens a process, at least (default: 20000; with --full 150000)"
+    parser = common.parser(
+        __doc__,
+        "hours for all parts",
+        repetitions={"type": int, "help": "processes a side; the median counts (default: 2; --full: 5)"},
+        tokens={"type": int, "help": tokens},
+        batch_size=(2048, "rows a step"),
+        lengths=common.several(int, "default: 9; with --full those of the paper's rows, 6 and 20"),
+        sides=common.several(str, sides, choices=SIDES),
+        instructions={"choices": ["avx2"], "help": "use no others (default: all of the processor's)"},
+        device=("cpu", "of `embedding`; the others are the CPU's"),
+        compute={"choices": PRECISIONS, "default": "float32", "help": "of `embedding` (default: float32)"},
+        worker={"nargs": 2, "help": argparse.SUPPRESS},  # what one process does: name, JSON of arguments
     )
-    common.add_full(parser, "hours for all parts")
-    parser.add_argument("--repetitions", type=int, help="processes a side; the median counts (default: 2; --full: 5)")
-    parser.add_argument(
-        "--tokens", type=int, help="trained tokens a process, at least (default: 20000; with --full 150000)"
-    )
-    parser.add_argument("--batch-size", type=int, default=2048, help="rows a step (default: 2048)")
-    parser.add_argument(
-        "--lengths", type=int, nargs="+", help="default: 9; with --full those of the paper's rows, 6 and 20"
-    )
-    parser.add_argument(
-        "--sides", nargs="+", choices=SIDES, help="of `throughput` (default: all, bfloat16 if there are instructions)"
-    )
-    parser.add_argument("--instructions", choices=["avx2"], help="use no others (default: all of the processor's)")
-    parser.add_argument("--device", default="cpu", help="of `embedding`; the others are the CPU's (default: cpu)")
-    parser.add_argument("--compute", choices=PRECISIONS, default="float32", help="of `embedding` (default: float32)")
-    parser.add_argument(
-        "--output", type=Path, help="a folder (default: runs/benchmarks; with --full experiments/results)"
-    )
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
+    default = "default: throughput; with --full all"
+    parser.add_argument("parts", nargs="*", metavar="part", choices=[*parts, []], help=default)
     chosen = parser.parse_args()
     if chosen.worker:
         name, arguments = chosen.worker
@@ -166,9 +151,7 @@ def main() -> None:
                 name += f"_{torch.device(chosen.device).type}"
             elif known != "AVX-512":
                 name += f"_{known.lower()}"
-            path = common.output(chosen) / f"{name}.json"
-            common.write(path, "training.py", ("torch", "numpy", "numba"), results)
-            say(f"written to {path}")
+            common.write(common.output(chosen) / f"{name}.json", ("torch", "numpy", "numba"), results)
 
 
 def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:

@@ -325,11 +325,9 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
 def test_the_page_and_the_picture_are_those_of_the_results(script):
     results = [parse_object(path.read_bytes()) for path in sorted(script.FOLDER.glob("*.json"))]
     page = script.PAGE.read_text(encoding="utf-8")
-    if found := re.search(script.MARK, page, flags=re.DOTALL):
-        assert (
-            found[0].split("-->\n", 1)[1].startswith(script.to_markdown(script.tables(results)).replace("## ", "### "))
-        )
-        assert script.PICTURE.read_bytes() == script.drawn_curves(results)
+    (shown,) = re.findall(f"<!-- {script.MARK} -->\n(.*?)<!-- end of table -->", page, flags=re.DOTALL)
+    assert shown == script.to_markdown(script.tables(results)).replace("## ", "### ")
+    assert script.PICTURE.read_bytes() == script.drawn_curves(results)
 
 
 def test_committed_predictions_count_to_the_committed_results(script):

@@ -131,19 +131,10 @@ def test_the_table_says_nothing_of_other_counts_of_numbers(models):
     assert written.derivations.tolist() == ["4 + 9", None]
 
 
-def test_votes_weigh_the_answers_of_seeds(script):
-    def one(seed, values, right, probabilities):
-        test = {"values": values, "right": right, "probabilities": probabilities}
-        return {"dataset": "svamp", "fold": 0, "seed": seed, "test": test}
-
-    seeds = {
-        0: [one(0, ["1", "2"], [True, False], [0.9, 0.3])],
-        1: [one(1, ["4", "3"], [False, True], [0.5, 0.4])],
-        2: [one(2, ["4", "2"], [False, False], [0.3, 0.2])],
-    }
-    assert script.voted(seeds) == 0.5
-    assert script.voted({0: seeds[0]}) is None
-    assert script.pooled(seeds[0], "test") == 0.5
+def test_folds_of_a_seed_are_pooled_if_all_are_there(script):
+    run = {"dataset": "svamp", "fold": 0, "seed": 0, "test": {"right": [True, False]}}
+    assert script.pooled([run], "test") == 0.5
+    assert script.pooled([run | {"dataset": "mawps"}], "test") is None
 
 
 def test_probabilities_of_answers_are_what_the_loss_says(models):
