@@ -9,13 +9,14 @@ usual options, and another file for each choice of options that `adelic reproduc
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import common
 
-from adelic.cli import commands
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.plans import read_plan
@@ -41,7 +42,8 @@ def main() -> None:
     for path, arguments in common.each(chosen.items(), lambda one: one[0].stem):
         output = common.output(given, "number-theory-audit") / path.name
         output.parent.mkdir(parents=True, exist_ok=True)
-        commands(["data", "audit", *arguments, "--output", str(output)], standalone_mode=False)
+        words = [sys.executable, "-m", "adelic", "data", "audit", *arguments, "--output", str(output)]
+        subprocess.run(words, check=True)
     if given.full or given.lines:
         common.between_marks(PAGE, MARK, to_lines(map(read, asked)))
 

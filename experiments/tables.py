@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 
 import adelic_lab
+from adelic.cli import app
 from adelic.storage.records import parse_object
 from adelic_lab import Result
-from adelic_lab.cli.report import in_markdown, report
+from adelic_lab.cli.report import in_markdown
 from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic, columns
 from adelic_lab.report.page import figures
@@ -176,7 +177,9 @@ def read(folder: Path) -> list[Result]:
 def print_(match: re.Match[str]) -> str:
     """Return between its marks what a command prints."""
     _, *words = shlex.split(match[2])
-    given = report.make_context("report", words).params
+    _, bound, _ = app().parse_args(["report", *words], exit_on_error=False, print_error=False, help_on_error=False)
+    bound.apply_defaults()
+    given = bound.arguments
     if not given["markdown"]:
         sys.exit(f"adelic {match[2]}: it prints no table in Markdown")
     printed = in_markdown(read(given["results_dir"]), given["chosen"], row=given["row"], all_rows=given["all_rows"])

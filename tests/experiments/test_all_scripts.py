@@ -78,7 +78,7 @@ def lattice_covers(script, monkeypatch, folder):
 def number_theory_audits(script, monkeypatch, folder):
     monkeypatch.setattr(script, "PAGE", folder / "page.md")
     monkeypatch.setattr(script, "audits", lambda: {folder / "gcd.json": ["gcd"], folder / "other.json": ["other"]})
-    monkeypatch.setattr(script, "commands", lambda words, **_: Path(words[-1]).write_text(f'"{words[2]}"'))
+    monkeypatch.setattr(script.subprocess, "run", lambda words, **_: Path(words[-1]).write_text(f'"{words[5]}"'))
     monkeypatch.setattr(script, "to_lines", lambda audits: "lines")
     (folder / "page.md").write_text("no mark")
     return ["--full"], "other.json"
