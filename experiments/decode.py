@@ -11,10 +11,7 @@ in `timeit`, and once more with it on (the inputs frozen): 10^5 new `Fraction` o
 """
 
 import gc
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt, prod
 from typing import Any
@@ -38,13 +35,14 @@ def main() -> None:
     numbers = [Fraction(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)]
     array = space.encode(numbers)
     residues = [[gmpy2.mpz(r) for r in row] for row in residues_of(array)]
-    array.decode()  # compiles, or loads what is compiled
     functions = {"decode": array.decode, "gmpy2_loop": lambda: loop(residues, space)}
     gc.collect()
     gc.freeze()
-    collected, _ = measured(functions, numbers, chosen.repetitions)
+    right = all(list(function()) == numbers for function in functions.values())  # compiles, too
+    common.say("with the garbage collector, then without")
+    collected = common.interleaved(functions, chosen.repetitions)
     gc.disable()
-    seconds, right = measured(functions, numbers, chosen.repetitions)
+    seconds = common.interleaved(functions, chosen.repetitions)
     ratio, medians = compared(seconds)
     results = {
         "cores_used": 1,
@@ -66,24 +64,9 @@ def main() -> None:
     sys.exit(not results["met"])
 
 
-def measured(
-    functions: dict[str, Callable[[], Any]], numbers: list[Fraction], repetitions: int
-) -> tuple[dict[str, list[float]], bool]:
-    """Return the seconds of each run, and whether all runs gave these numbers."""
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    right = True
-    for _ in common.each(range(repetitions), lambda k: f"repetition {k + 1}"):
-        for name, function in functions.items():
-            start = time.perf_counter()
-            decoded = function()
-            seconds[name].append(time.perf_counter() - start)
-            right = right and list(decoded) == numbers
-    return seconds, right
-
-
 def compared(seconds: dict[str, list[float]]) -> tuple[float, dict[str, float]]:
     """Return how many times as long the loop takes, and the medians."""
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    medians = common.medians(seconds)
     return medians["gmpy2_loop"] / medians["decode"], medians
 
 

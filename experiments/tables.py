@@ -139,9 +139,8 @@ def redraw(results: list[Result]) -> list[str]:
 
 
 def fill(match: re.Match[str]) -> str:
-    """Return a table between its marks, "not run" where there is no file of results."""
+    """Return a table between its marks."""
     name = match[2]
-    path = RESULTS / f"{name}.json"
     if name in OF_THE_PACKAGE:
         return match[0]
     if name == "searches":
@@ -153,13 +152,16 @@ def fill(match: re.Match[str]) -> str:
         return f"{match[1]}{made.strip()}\n{match[3]}"
     if name not in TABLES:
         sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")
-    if not path.exists():
-        return f"{match[1]}not run\n{match[3]}"
-    results = json.loads(path.read_text(encoding="utf-8"))
+    results = loaded(name)
     commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
     versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
     origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
     return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
+
+
+def loaded(name: str) -> dict[str, Any]:
+    """Return a file of results."""
+    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def of_plan(match: re.Match[str]) -> str:
@@ -203,9 +205,8 @@ def ratios(results: dict[str, Any]) -> str:
     for name, ratio in results["ratios"].items():
         target = results["targets"].get(name)
         verdict = "" if target is None else "met" if ratio >= target else "**missed**"
-        rows.append(
-            [name, f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}", f"{target:g}" if target else "–", verdict]
-        )
+        said = f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
+        rows.append([name, said, f"{target:g}" if target else "–", verdict])
     return table(["", "ratio", "target", ""], rows)
 
 
@@ -249,32 +250,27 @@ def local_functions(results: dict[str, Any]) -> str:
     return f"{table(head, rows)}\n\nTargets of the ratio: {targets}."
 
 
-def training_throughput(results: dict[str, Any]) -> str:
-    """Return tokens a second of the stock loop and of ours, and the ratios."""
+def training_throughput(results: dict[str, Any], rates: dict[str, dict[str, float]] | None = None) -> str:
+    """Return tokens a second of the stock loop and of ours, and the ratios.
+
+    With the rates of products, also the ratio that ours would have if nothing but products took time.
+    """
     rows = []
     for entry in results["entries"]:
-        rates, found = entry["tokens_per_second"], entry["ratios"]
-        cells = [f"{rates['stock']:,.0f}"]
-        cells += [text for side in found for text in (f"{rates[side]:,.0f}", f"{found[side]:.1f}")]
-        rows.append([str(entry["length"]), *cells])
+        tokens, found = entry["tokens_per_second"], entry["ratios"]
+        cells = [text for side in found for text in (f"{tokens[side]:,.0f}", f"{found[side]:.1f}")]
+        if rates is not None:
+            most = results["threads"] / products_seconds(rates, entry["length"])
+            cells.append(f"{most / tokens['stock']:.1f}")
+        rows.append([str(entry["length"]), f"{tokens['stock']:,.0f}", *cells])
     head = [word for side in results["entries"][0]["ratios"] for word in (side, "ratio")]
-    return table(["length", "stock, tokens/s", *head], rows)
+    bound = [] if rates is None else ["if products alone took time"]
+    return table(["length", "stock, tokens/s", *head, *bound], rows)
 
 
 def training_throughput_avx2(results: dict[str, Any]) -> str:
-    """Return the same without AVX-512, and the ratio that ours would have if nothing but products took time."""
-    rates = json.loads((RESULTS / "training_products_avx2.json").read_text(encoding="utf-8"))["gigaflops"]
-    head, _, *lines = training_throughput(results).splitlines()
-    rows = []
-    for line, entry in zip(lines, results["entries"], strict=True):
-        most = results["threads"] / products_seconds(rates, entry["length"])
-        rows.append(
-            [
-                *(cell.strip() for cell in line.strip("|").split("|")),
-                f"{most / entry['tokens_per_second']['stock']:.1f}",
-            ]
-        )
-    return table([*(cell.strip() for cell in head.strip("|").split("|")), "if products alone took time"], rows)
+    """Return the same without AVX-512, beside what products alone would allow."""
+    return training_throughput(results, loaded("training_products_avx2")["gigaflops"])
 
 
 def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
@@ -328,17 +324,11 @@ def compact(results: dict[str, Any]) -> str:
         for candidate, entries in groups.items()
     }
     chosen = choose_compact(means) if len(results["entries"]) == expected else None
-    rows = [
-        [
-            f"{steps:,}",
-            f"{dropout:g}",
-            str(len(groups[steps, dropout])),
-            f"{100 * accuracy:.2f}",
-            f"{loss:.4f}",
-            "chosen" if (steps, dropout) == chosen else "",
-        ]
-        for (steps, dropout), (accuracy, loss) in means.items()
-    ]
+    rows = []
+    for candidate, (accuracy, loss) in means.items():
+        (steps, dropout), mark = candidate, "chosen" if candidate == chosen else ""
+        counted = str(len(groups[candidate]))
+        rows.append([f"{steps:,}", f"{dropout:g}", counted, f"{100 * accuracy:.2f}", f"{loss:.4f}", mark])
     head = ["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""]
     return table(head, rows)
 

@@ -30,14 +30,14 @@ _SPELLED = re.compile(r"(?:\[\.(\d+)\] )?((?:(?<!\S)\d )+)(\[-\] )?")
 _IGNORED = -100
 
 
-class Writer(torch.nn.Module):
-    """A model whose tokens may each have something beside them: a place, or a number.
+class Characters(torch.nn.Module):
+    """Characters, left to right; for subclasses, a model whose tokens may have something beside them.
 
-    Subclasses say how a text becomes (token, beside) pairs and back, what beside adds to a token's embedding, and what
-    stands beside the next token that is written.
+    That is a place, or a number. Subclasses say how a text becomes (token, beside) pairs and back, what beside adds to
+    a token's embedding, and what stands beside the next token that is written.
     """
 
-    told: ClassVar[str]
+    told = "nothing"
     words_for_truth: ClassVar[bool] = True
     """Whether True and False are written as words; 1 and 0 by models whose numbers are one token."""
     longer: ClassVar[int] = 4
@@ -57,19 +57,20 @@ class Writer(torch.nn.Module):
 
     def split(self, text: str) -> list[tuple[str, Any]]:
         """Return the tokens of a text, and what stands beside each."""
-        raise NotImplementedError
+        return [(character, None) for character in text]
 
     def join(self, tokens: Sequence[str], beside: Sequence[Any]) -> str:
         """Return the text of tokens that were written."""
-        raise NotImplementedError
+        return "".join(tokens)
 
     def embed(self, ids: torch.Tensor, beside: Sequence[Sequence[Any]]) -> torch.Tensor:
         """Return embeddings (batch, length, WIDTH) of tokens (batch, length)."""
-        raise NotImplementedError
+        found: torch.Tensor = self.llama.model.embed_tokens(ids)
+        return found
 
     def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
         """Return what stands beside new tokens, behind hidden states (batch, WIDTH) and what stood beside the last."""
-        raise NotImplementedError
+        return [None] * len(tokens)
 
     def beside_loss(self, states: torch.Tensor, labels: torch.Tensor, beside: Sequence[Any]) -> torch.Tensor | float:
         """Return the loss of what stands beside tokens, from the states (k, WIDTH) that say it and their ids (k,)."""
@@ -136,30 +137,7 @@ class Writer(torch.nn.Module):
         return [(self.join(*row), None) for row in zip(tokens, others, strict=True)]
 
 
-class Characters(Writer):
-    """Characters, left to right."""
-
-    told = "nothing"
-
-    def split(self, text: str) -> list[tuple[str, Any]]:
-        """Return the characters."""
-        return [(character, None) for character in text]
-
-    def join(self, tokens: Sequence[str], beside: Sequence[Any]) -> str:
-        """Return the text."""
-        return "".join(tokens)
-
-    def embed(self, ids: torch.Tensor, beside: Sequence[Sequence[Any]]) -> torch.Tensor:
-        """Return the embeddings."""
-        found: torch.Tensor = self.llama.model.embed_tokens(ids)
-        return found
-
-    def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
-        """Return nothing."""
-        return [None] * len(tokens)
-
-
-class Abacus(Writer):
+class Abacus(Characters):
     """Words, and numbers as digits right to left, each digit with the vector of its place.
 
     The place is the power of ten, plus an offset that is drawn for each batch in training. A token "[.k]" before the
@@ -193,8 +171,7 @@ class Abacus(Writer):
         first = (int(torch.randint(self.most_offset + 1, ())) if self.training else 0) - self.lowest
         last = self.n_places - 1
         at = [[self.n_places if k is None else min(max(k + first, 0), last) for k in row] for row in beside]
-        found: torch.Tensor = self.llama.model.embed_tokens(ids) + self.places(torch.tensor(at))
-        return found
+        return super().embed(ids, beside) + self.places(torch.tensor(at))
 
     def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
         """Return the places of tokens behind tokens with places."""
@@ -246,7 +223,7 @@ def unspelled(tokens: Sequence[str]) -> str:
     return _SPELLED.sub(read, "".join(f"{token} " for token in tokens)).replace(" [/] ", "/").strip()
 
 
-class OneToken(Writer):
+class OneToken(Characters):
     """Words, and each number as one token, which an embedding and a head of numbers read and write."""
 
     words_for_truth, longer = False, 2
@@ -265,7 +242,7 @@ class OneToken(Writer):
 
     def embed(self, ids: torch.Tensor, beside: Sequence[Sequence[Any]]) -> torch.Tensor:
         """Return the embeddings of tokens and numbers."""
-        found: torch.Tensor = self.llama.model.embed_tokens(ids)
+        found = super().embed(ids, beside)
         at = [(i, j) for i, row in enumerate(beside) for j, value in enumerate(row) if value is not None]
         if not at:
             return found

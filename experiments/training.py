@@ -29,7 +29,6 @@ from typing import Any
 import common
 import numpy as np
 import torch
-from common import say
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
@@ -183,7 +182,9 @@ def throughput(chosen: argparse.Namespace) -> Results:
         seconds: common.Seconds = {side: [] for side in sides}
         for repetition in range(chosen.repetitions):
             for side in sides:
-                say(f"length {length}, {side}, {n_steps} steps, repetition {repetition + 1} of {chosen.repetitions}")
+                common.say(
+                    f"length {length}, {side}, {n_steps} steps, repetition {repetition + 1} of {chosen.repetitions}"
+                )
                 options = {"side": side, "length": length, "n_steps": n_steps, "batch_size": batch_size}
                 seconds[side].append(in_a_process("steps", settings=side != "stock", **options) / n_steps)
         rates = {side: tokens / median for side, median in common.medians(seconds).items()}
@@ -198,7 +199,7 @@ def throughput(chosen: argparse.Namespace) -> Results:
                 "step_seconds": seconds,
             }
         )
-        say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
+        common.say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
     met = all(entry["ratios"].get("float32", 0) >= 4 for entry in entries)
     return {"batch_size": chosen.batch_size, "target": 4, "met": met, "entries": entries}
 
@@ -211,7 +212,7 @@ def embedding(chosen: argparse.Namespace) -> Results:
         options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
         options |= {"device": chosen.device, "compute": chosen.compute, "repetitions": 2 * chosen.repetitions}
         for compiled in (False, True) if is_wanted(torch.device(chosen.device)) else (False,):
-            say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
+            common.say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
             found = in_a_process("embedding", settings=True, compiled=compiled, **options)
             ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
             low, high = interval(ratios)
@@ -222,7 +223,7 @@ def embedding(chosen: argparse.Namespace) -> Results:
                  "mean": statistics.fmean(ratios), "interval": [low, high], "tokens_per_second": rates,
                  "seconds": found}
             )  # fmt: skip
-            say(
+            common.say(
                 f"length {length}{', compiled' * compiled}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in "
                 f"[{low:.3f}, {high:.3f}], {rates['adelic']:,.0f} and {rates['learned']:,.0f} tokens/s"
             )
@@ -233,7 +234,7 @@ def embedding(chosen: argparse.Namespace) -> Results:
 
 def products(chosen: argparse.Namespace) -> Results:
     """Measure the products of a layer, which take most of a step."""
-    say(f"{len(LAYERS)} linear layers, one core")
+    common.say(f"{len(LAYERS)} linear layers, one core")
     seconds = in_a_process("products", settings=True, repetitions=10 * chosen.repetitions)
     rates = {
         layer: {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
