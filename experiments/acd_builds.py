@@ -11,9 +11,7 @@ memory is the resident set of the whole process, libraries included.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -106,23 +104,14 @@ def in_a_process(build: Build) -> dict[str, Any]:
     """Run one build in a fresh process, on one core, and return what it measured."""
     name, n, edition = build
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    done = subprocess.run(
-        [sys.executable, __file__, "--one", name, str(n), edition],
-        env={**os.environ, **one_thread},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    figures: dict[str, Any] = json.loads(done.stdout)
-    return figures
+    return dict(common.in_a_process(__file__, "--one", name, str(n), edition, **one_thread))
 
 
 def measured_here(name: str, n: int, edition: str) -> dict[str, Any]:
     """Build in this process, into a temporary store, and return the figures."""
     import resource  # not on Windows
 
-    if hasattr(os, "sched_setaffinity"):  # pyarrow's threads too
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    common.use_one_core()  # pyarrow's threads too
     with tempfile.TemporaryDirectory() as cache:
         start = time.perf_counter()
         provenance = acd.build(name, n=n, edition=edition, cache=cache)

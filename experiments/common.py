@@ -6,9 +6,10 @@ import os
 import re
 import shlex
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -147,6 +148,27 @@ def output(chosen: argparse.Namespace, name: str = "") -> Path:
     """Return where results go if no --output says it: to the committed ones, those of a part to `runs`."""
     is_full = getattr(chosen, "full", True)
     return chosen.output or (RESULTS if is_full else Path("runs", "experiments")) / name
+
+
+def in_a_process(script: str, *words: str, **environment: str) -> Any:
+    """Return the JSON that a script prints in a process of its own, with these variables of the environment, too."""
+    command = [sys.executable, script, *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return json.loads(done.stdout)
+
+
+def mean_percent(shares: Sequence[float], decimals: int) -> str:
+    """Return the mean in percent, with the standard deviation if there are several.
+
+    >>> mean_percent([0.5, 0.7], 1), mean_percent([], 1)
+    ('60.0 ± 14.1', 'not run')
+    """
+    if not shares:
+        return "not run"
+    spread = f" ± {100 * statistics.stdev(shares):.{decimals}f}" if len(shares) > 1 else ""
+    return f"{100 * statistics.mean(shares):.{decimals}f}{spread}"
 
 
 def described(space: AdeleSpace) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def libraries(chosen: Any) -> dict[str, Any]:
     for kind, (n, m) in pairs.items():
         given: Any = n if kind == "integers" else (n, m)
         functions: dict[str, tuple[int, Callable[[], Any]]] = {
-            "adelic": (chosen.size, partial(encode_digits, space, given)),
+            "adelic": (chosen.size, lambda given=given: space.encode(given).digits),
             "numpy": (chosen.size, partial(numpy_digits, space, n, None if kind == "integers" else m)),
         }
         for name, loop, count in (
@@ -120,11 +120,6 @@ def libraries(chosen: Any) -> dict[str, Any]:
             ratios[f"{kind}, {name}"] = nanoseconds[kind][name] / nanoseconds[kind]["adelic"]
         targets |= {f"{kind}, {name}": float(target) for name, target in least.items()}
     return {"nanoseconds_a_number": nanoseconds, "ratios": ratios, "targets": targets}
-
-
-def encode_digits(space: AdeleSpace, values: Any) -> Array:
-    """Return what the other functions compute, by adelic."""
-    return space.encode(values).digits
 
 
 def numpy_digits(space: AdeleSpace, n: Array, m: Array | None) -> Array:

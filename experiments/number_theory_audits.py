@@ -70,12 +70,6 @@ def read(path: Path) -> dict[str, object]:
     return found
 
 
-def best_and_constant(found: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return an audit's findings on the best rule, and on always giving the most frequent answer."""
-    (constant,) = (finding for finding in found["findings"] if finding["name"].startswith("most frequent"))
-    return found["findings"][0], constant
-
-
 def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
     """Return a line of Markdown for each audit, with the accuracies on the test split in percent.
 
@@ -86,7 +80,8 @@ def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
     """
     lines = []
     for found in audits:
-        best, constant = best_and_constant(found)
+        best = found["findings"][0]
+        (constant,) = (finding for finding in found["findings"] if finding["name"].startswith("most frequent"))
         rule, trivial = (f"{x['name']}{{}}{100 * x['accuracies']['test']:.2f} %" for x in (best, constant))
         beside = "" if best == constant else f" ({trivial.format(' ')})"
         asked = ", ".join([f"`{found['task']}`", *found["options"]])

@@ -334,7 +334,10 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
         title = f"{questions}, {modules}"
         for regime in REGIMES:
             names = sorted({name for runs in models.values() for run in runs for name in run["right"].get(regime, {})})
-            rows = [(name, *(cell(runs, regime, name) for runs in models.values())) for name in names]
+            rows = [
+                (name, *(common.mean_percent(shares(runs, regime, name), 2) for runs in models.values()))
+                for name in names
+            ]
             if rows:
                 notes = ("Right answers in percent, mean over seeds ± standard deviation.", missed(models, regime))
                 made.append(
@@ -358,15 +361,6 @@ def shares(runs: Sequence[Mapping[str, Any]], regime: str, module: str) -> list[
     """Return the shares of right answers of the seeds that have a test."""
     found = [run["right"].get(regime, {}).get(module) for run in runs]
     return [n / of for n, of in filter(None, found)]
-
-
-def cell(runs: Sequence[Mapping[str, Any]], regime: str, module: str) -> str:
-    """Return the mean and the standard deviation over seeds in percent."""
-    found = shares(runs, regime, module)
-    if not found:
-        return "not run"
-    spread = f" ± {100 * statistics.stdev(found):.2f}" if len(found) > 1 else ""
-    return f"{100 * statistics.mean(found):.2f}{spread}"
 
 
 def missed(models: Mapping[str, Sequence[Mapping[str, Any]]], regime: str) -> str:

@@ -230,7 +230,8 @@ def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     rows = [(name, *(f"{percent:.1f}" for percent in percents)) for name, percents in PUBLISHED.items()]
     for model, title in MODELS.items():
         for part, words in (("test", ""), ("without", ", questions cut off")):
-            cells = [over_seeds([pooled(runs, part) for runs in groups[model][name].values()]) for name in DATASETS]
+            pools = ([pooled(runs, part) for runs in groups[model][name].values()] for name in DATASETS)
+            cells = (common.mean_percent([one for one in pool if one is not None], 1) for pool in pools)
             rows.append((title + words, *cells))
     about = []
     for model, datasets in groups.items():
@@ -258,14 +259,6 @@ def pooled(runs: Sequence[Mapping[str, Any]], part: str) -> float | None:
     if len({run["fold"] for run in runs}) < n_folds:
         return None
     return statistics.mean(right for run in runs for right in run[part]["right"])
-
-
-def over_seeds(found: Sequence[float | None]) -> str:
-    """Return the mean in percent, with the standard deviation of several seeds."""
-    shares = [100 * share for share in found if share is not None]
-    if not shares:
-        return "not run"
-    return f"{statistics.mean(shares):.1f}" + (f" ± {statistics.stdev(shares):.1f}" if len(shares) > 1 else "")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
-import sys
 import time
 from typing import Any
 
@@ -155,12 +153,8 @@ def main() -> None:
 
 def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
     """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
-    environment = os.environ | {SWITCH: "" if settings else "off"}
-    command = [sys.executable, __file__, "--worker", name, json.dumps(arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout)
+    switch = {SWITCH: "" if settings else "off"}
+    return common.in_a_process(__file__, "--worker", name, json.dumps(arguments), **switch)
 
 
 def row_lengths() -> dict[str, int]:
