@@ -567,4 +567,4 @@ def test_commands_of_a_dry_run(invoke):
 def test_arithmetic_comes_first(invoke):
     done = invoke("reproduce", "--seeds", "0", "arithmetic")
     assert done.status == 2
-    assert "arithmetic comes first" in done.out
+    assert "arithmetic comes first" in done.err

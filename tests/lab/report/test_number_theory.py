@@ -266,7 +266,7 @@ def test_what_the_command_refuses(refused, tmp_path):
     assert "there is no plan" in refused("reproduce", "number-theory", "--plan", tmp_path / "none.toml")
     assert "did you mean 'gcd'" in refused("reproduce", "number-theory", "gdc", "--quick")
     assert "no run of these tasks and seeds" in refused("reproduce", "number-theory", "gcd", "--quick", "--seeds", 7)
-    assert "number-theory comes first" in refused("reproduce", "--quick", "number-theory")
+    assert "number-theory comes first" in refused("reproduce", "--seeds", 0, "number-theory")
     with pytest.raises(UnknownNameError):
         choose(read_plan("quick", "number-theory"), tasks=["lattice"])
 

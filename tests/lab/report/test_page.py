@@ -183,7 +183,7 @@ def test_figures_by_the_command_line(tmp_path, result, invoke):
     assert all(name in done.out for name in written)
     done = invoke(*options, "--markdown")
     assert done.status == 2
-    assert "--figures writes files, --markdown none" in done.out
+    assert "--figures writes files, --markdown none" in done.err
 
 
 def test_no_runs(tmp_path):

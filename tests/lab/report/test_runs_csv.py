@@ -81,7 +81,7 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
     ):
         done = invoke("report", "--results-dir", "results", "--csv", "a.csv", *wrong)
         assert done.status
-        assert words in done.out + str(done.exception)
+        assert words in done.out + done.err
 
 
 def test_a_row_alone(tmp_path, result, invoke):
@@ -89,7 +89,7 @@ def test_a_row_alone(tmp_path, result, invoke):
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
     for row, title in (("schubert-4", "schubert-4 (published)"), ("mine", "mine (random)")):
-        out = invoke(*options, row).output
+        out = "".join(invoke(*options, row)[1:])
         assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
@@ -103,7 +103,7 @@ def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, re
     texts = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "page-tables.md")]
     assert not any("mheight" in text or "Not run, of" in text for text in texts)
     assert ("Beside the AOE paper" in texts[0]) == has_paper
-    assert "--all-rows lists all" in invoke(*options, "--all-rows").output
+    assert "--all-rows lists all" in invoke(*options, "--all-rows").err
 
 
 # The committed files.

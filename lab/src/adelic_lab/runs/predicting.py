@@ -196,10 +196,9 @@ def _ids_of(
 
 def _extend(network: Network, new: Sequence[Fraction]) -> None:
     """Let a network read more numbers, whose ids are behind those that it knows."""
-    extend = getattr(network, "extend", None)
-    if extend is None:
+    if not hasattr(network, "embedding"):  # place-wise ones have frozen vectors of each place instead
         raise ConfigurationError(
             f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
             "one with --places flat reads any number"
         )
-    extend(new)
+    network.extend(new)

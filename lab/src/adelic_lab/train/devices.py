@@ -93,6 +93,14 @@ def run_distributed(
         ConfigurationError: the model is not a network, torchrun has not started this process, or it has started another
             number of them, or there are not that many devices.
         MissingExtraError: Fabric is not installed.
+
+    >>> from adelic.data import TaskData
+    >>> from adelic_lab import EmbeddingConfig, load_recipe
+    >>> data, model = TaskData("schubert", 4), EmbeddingConfig.of("learned")
+    >>> config = Experiment(data=data, model=model, recipe=load_recipe("quick", "schubert-4"))
+    >>> run_distributed(config, Path("run"), device="cpu", devices=2)  # in a process that torchrun has not started
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: several devices are for processes of torchrun: torchrun --nproc-per-node 2 ...
     """
     kind = _check(config, device, devices, nodes)
     if "LOCAL_RANK" not in os.environ:

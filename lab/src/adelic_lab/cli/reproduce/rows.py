@@ -17,6 +17,7 @@ from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic_lab.cli.experiments import MODEL, TRAINING, TRIALS, Device, Seeds, TensorBoard
 from adelic_lab.cli.report import ResultsDir, print_runs, write_report
+from adelic_lab.cli.reproduce.drawn import BENCHMARKS
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
 from adelic_lab.config.names import check_name
@@ -81,6 +82,8 @@ def reproduce_rows(
         gpus_per_run: GPUs that Ray keeps for each run.  [default: 0]
         page: Also write a report to this HTML file, as `adelic report` does.
     """
+    if late := next((row for row in rows if row in BENCHMARKS), None):
+        raise UsageError(f"{late} comes first: adelic reproduce {late} …")
     keep_freed_memory()
     configs = runs_of_rows(rows=rows, embeddings=embeddings, seeds=seeds, **chosen)
     import adelic_lab
