@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from adelic.cli import app
 from adelic.data import rules
 from adelic.data.rules import question_rules
 from adelic.data.sources import DrawnData
@@ -259,7 +260,7 @@ def test_a_planted_leak_is_refused(tmp_path, monkeypatch, split):
         (lambda: experiment(recipe={"sampling_power": 0.5}), "--sampling-power must be 0"),
         (lambda: experiment(recipe={"max_rows": 10}), "--max-rows left out"),
         (lambda: experiment(embedding="learned"), "gcd-400 has too many numbers for --embedding learned"),
-        (lambda: experiment(places="late", primes=(2, 3)), "--places late has a vector a number"),
+        (lambda: experiment(places="late", primes=(2, 3)), "--places late has one vector per number"),
         (
             lambda: experiment(places="signs", primes=(2, 3)),
             "--places signs tells two classes apart, and gcd-400 has 101",
@@ -512,11 +513,13 @@ def test_a_network_has_the_places_of_its_task_unless_others_are_given():
 
 @pytest.mark.parametrize("given", [{}, {"primes": (2, 3, 5, 7, 11, 13, 17), "precision": 16}, {"precision": 3}])
 def test_the_command_of_a_run_repeats_it_whatever_the_task_asks_for(given):
-    from adelic_lab.cli.experiments import experiment, train
+    from adelic_lab.cli.experiments import experiment
 
     one = Experiment.choose(DrawnData("gcd", 100), recipe="fresh", **given)
-    context = train.make_context("train", one.arguments())
-    about = {key: value for key, value in context.params.items() if key not in NOT_OF_AN_EXPERIMENT}
+    words = ["train", *one.arguments()]
+    _, bound, _ = app().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
+    bound.apply_defaults()
+    about = {key: value for key, value in bound.arguments.items() if key not in NOT_OF_AN_EXPERIMENT}
     assert experiment(**{key: about.pop(key) for key in ("task", "embedding", "recipe", "seed")}, given=about) == one
 
 

@@ -149,7 +149,7 @@ class Experiment(Seeded):
             )
         if self.embedding.places not in (None, *FUSIONS) and self.questions.vocabulary is None:
             raise ConfigurationError(
-                f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
+                f"--places {self.embedding.places} has one vector per number, and {self.row} has too many numbers for "
                 "that; use --places flat"
             )
         if self.network_recipe.sampling_power or self.network_recipe.max_rows is not None:

@@ -67,6 +67,6 @@ def _note(series: list[Series], is_whole: bool) -> str:
     least = "least: over the tasks. " if is_whole else ""
     return (
         f"Exact answers in percent on questions that were not trained on. {many} {sizes} questions to train on. "
-        f"{IMPOSSIBLE}: it needs a vector a number, and the task has too many numbers. {least}best trivial rule: "
+        f"{IMPOSSIBLE}: it needs one vector per number, and the task has too many numbers. {least}best trivial rule: "
         "chosen, and learnt, from training questions. best constant answer: the best one on the test split itself."
     )
