@@ -459,3 +459,24 @@ def test_search_stops_where_memory_ends(monkeypatch):
     monkeypatch.setattr(quiver.psutil, "virtual_memory", Memory)
     with pytest.raises(TaskSizeError, match="matrices: it wants"):
         quiver.mutation_class(quiver.initial_seed("E", 10))
+
+
+@pytest.mark.parametrize(("mutation_type", "n"), [("A", 5), ("D", 5), ("BB", 4), ("BD", 4), ("BE", 5)])
+def test_classes_by_brute_force(mutation_type, n):
+    depth = {"BE": 4}.get(mutation_type)
+    seed = quiver.initial_seed(mutation_type, n).tolist()
+    known = {least_relabelling(seed): 0}
+    frontier = [seed]
+    while frontier and (depth is None or known[least_relabelling(frontier[0])] < depth):
+        reached = []
+        for b in frontier:
+            for k in range(n):
+                image = mutated(b, k)
+                if least_relabelling(image) not in known:
+                    known[least_relabelling(image)] = known[least_relabelling(b)] + 1
+                    reached.append(image)
+        frontier = reached
+    found = quiver.mutation_class(seed, depth)
+    ours = dict(zip(map(least_relabelling, found.matrices.tolist()), found.depths.tolist(), strict=True))
+    assert ours == known
+    assert len(ours) == len(found.matrices)

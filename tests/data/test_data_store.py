@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -208,3 +209,15 @@ def test_unreadable_store_is_an_error_and_not_rebuilt(folder):
     (folder / "manifest.json").mkdir()
     with pytest.raises(StorageError, match=r"cannot read .*manifest\.json"):
         acd.load("weaving", n=5)
+
+
+@pytest.mark.long
+def test_two_processes_build_at_once(tmp_path):
+    code = "import sys; from adelic import acd; [acd.build('weaving', n=5, cache=sys.argv[1]) for _ in range(15)]"
+    builders = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, str(tmp_path)]) for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        while any(builder.poll() is None for builder in builders):
+            acd.load("weaving", n=5, cache=tmp_path)
+    assert [builder.returncode for builder in builders] == [0, 0]
+    assert same(acd.load("weaving", n=5, cache=tmp_path), acd.load("weaving", n=5))

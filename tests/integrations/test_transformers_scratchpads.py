@@ -6,11 +6,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers import Rewriting, find_numbers, rewrite, scratchpad
+from adelic.integrations.transformers import (
+    NumberCollator,
+    NumberTokenizer,
+    Rewriting,
+    equip,
+    find_numbers,
+    rewrite,
+    scratchpad,
+)
 from adelic.integrations.transformers import scratchpads as module
 from adelic.nn.heads.exact import WrittenNumbers
 
@@ -319,3 +329,45 @@ def test_the_first_step_is_what_generate_writes(computing, only):
 def test_rewriting_needs_operations(equipped):
     with pytest.raises(ConfigurationError, match=r"has no operations; equip\(…, operations=…\) gives it some"):
         rewrite(*equipped("LlamaForCausalLM"), "1 + 2 =")
+
+
+@pytest.mark.long
+def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(word_tokenizer):
+    """In 300 steps; a window of four tokens, so that what it learns is local."""
+    rng = np.random.default_rng(0)
+
+    def expression(n):
+        parts = [str(rng.integers(-99, 100)) for _ in range(n)]
+        for _ in range(n - 1):
+            at = rng.integers(len(parts) - 1)
+            inner = f"{parts[at]} {rng.choice(['+', '-', '*'])} {parts[at + 1]}"
+            parts[at : at + 2] = [f"({inner})" if rng.integers(2) else inner]
+        return parts[0]
+
+    examples = [
+        example
+        for n in rng.integers(2, 5, size=1000)
+        for example in scratchpad(expression(n), style="rewrite", rng=rng)
+    ]
+    tokenizer = word_tokenizer("(", ")", "((", "))", padding_side="left")
+    torch.manual_seed(0)
+    config = transformers.MistralConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=2, sliding_window=4, bos_token_id=None, eos_token_id=None, pad_token_id=1,
+    )  # fmt: skip
+    space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
+    model = equip(transformers.MistralForCausalLM(config), tokenizer, space, operations=("+", "-", "*"), constants=())
+    number_tokenizer = NumberTokenizer(tokenizer)
+    collate = NumberCollator(number_tokenizer, model.objective)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for step in range(300):
+        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - step / 300)
+        batch = collate([examples[at] for at in rng.integers(len(examples), size=32)])
+        optimizer.zero_grad()
+        model(**batch).loss.backward()
+        optimizer.step()
+    model.eval()
+    texts = [expression(8) for _ in range(100)]
+    found = rewrite(model, number_tokenizer, [scratchpad(text)["prompt"] for text in texts])
+    right = sum(one.number == value_of(text) for one, text in zip(found, texts, strict=True))
+    assert right > 85
