@@ -203,7 +203,7 @@ def test_configurations_notice_an_error_that_names_no_file(failure, folders, mon
 
 
 def test_commands_notice_a_raw_exception(failure, monkeypatch):
-    def broken(numbers):
+    def broken(*_):
         raise KeyError("broken")
 
     monkeypatch.setattr(number_commands, "refuse_options", broken)

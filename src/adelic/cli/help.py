@@ -3,7 +3,9 @@
 import inspect
 import re
 import shutil
+import textwrap
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 
 from cyclopts import App
 from rich.console import Console
@@ -20,8 +22,25 @@ def print_help(whole: App, words: Sequence[str]) -> None:
             app.default_command.__doc__ = reflowed(app.default_command.__doc__ or "")
         else:
             app.help = reflowed(app.help)
-    columns = shutil.get_terminal_size((_WIDEST, 0)).columns
-    whole.help_print(words, console=Console(width=min(columns, _WIDEST)))
+    columns = min(shutil.get_terminal_size((_WIDEST, 0)).columns, _WIDEST)
+    wide, narrow = (_rendered(whole, words, width) for width in (10_000, columns))
+    for line in takewhile(_is_text, wide):
+        is_whole = _EXAMPLE.search(line) or line.startswith((" ", "Usage:"))
+        print(line if is_whole else textwrap.fill(line, columns))
+    print(*dropwhile(_is_text, narrow), sep="\n")
+
+
+def _rendered(whole: App, words: Sequence[str], width: int) -> list[str]:
+    """Return the lines of the help in a width; a text is wrapped there, so that an example is whole in a wide one."""
+    console = Console(width=width)
+    with console.capture() as captured:
+        whole.help_print(words, console=console)
+    return captured.get().rstrip("\n").splitlines()
+
+
+def _is_text(line: str) -> bool:
+    """Return whether a line of the help stands before the first box, which lists commands or options."""
+    return "╭" not in line
 
 
 def reflowed(text: str) -> str:
