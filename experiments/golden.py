@@ -73,12 +73,13 @@ class Runner:
             )
             assert process.stderr is not None
             errors = ""
-            for line in process.stderr:
-                errors += line
-                if stopped_by is not None and PROGRESS.search(line):
-                    process.send_signal(stopped_by)
-                    stopped_by = None
-            code = process.wait()
+            with process:
+                for line in process.stderr:
+                    errors += line
+                    if stopped_by is not None and PROGRESS.search(line):
+                        process.send_signal(stopped_by)
+                        stopped_by = None
+            code = process.returncode
             output.seek(0)
             return code, output.read(), errors
 

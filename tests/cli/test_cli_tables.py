@@ -180,9 +180,7 @@ def test_a_changed_table_is_another_run(works, refused, table):
 def test_tune(works, table):
     options = ("--search", "learning-rate", "--trials", "2", "--pruning", "none", "--runs-dir", "runs")
     out = works("tune", table, "--target", "multiple", "--embedding", "learned", *SMALL[:-2], *options)
-    assert (
-        "train with it: adelic train mine.csv --target multiple --recipe experiments/recipes/mine-learned.toml" in out
-    )
+    assert "train with it: adelic train mine.csv --target multiple --recipe recipes/mine-learned.toml" in out
     works("train", table, "--target", "multiple", "--recipe", "recipes/mine-learned.toml", "--device", "cpu")
 
 

@@ -22,7 +22,7 @@ from adelic.storage.options import check_fields, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
-from adelic_lab.config.names import needs_vocabulary, unused_options
+from adelic_lab.config.names import check_name, needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
 
 Model = EmbeddingConfig | Classical | SolverConfig
@@ -222,6 +222,7 @@ class Experiment(Seeded):
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
         told = values | changes
         body = told.get("body", SEQUENCE)
+        check_name("body", body)  # which also loads one of your own, whose class says what it leaves unused
         if unused := sorted(changes.keys() & unused_options(body)):
             raise ConfigurationError(f"--{unused[0].replace('_', '-')} plays no part in --body {body}; leave it out")
         kept = stored_embedding(table, recipe)
