@@ -86,7 +86,7 @@ def test_a_signal_to_torchrun_saves_and_the_run_goes_on_elsewhere(tmp_path):
     folder, whole, epochs = tmp_path / "run", tmp_path / "whole", ["--batch-size", "8", "--epochs", "60"]
     process = start(folder, *epochs, "--devices", "2")
     end = time.monotonic() + 200
-    while not (folder / "config.toml").exists() and process.poll() is None and time.monotonic() < end:
+    while not (folder / "metrics.jsonl").exists() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=200)
