@@ -18,11 +18,12 @@ from typing import Any
 import common
 
 from adelic import acd
+from adelic.cli.options import Flag, Names
 from adelic.data import Task
 from adelic.storage.files import atomic_write
+from adelic_lab.report.table import NONE, Table, percent
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "experiments" / "results" / "audit"
+RESULTS = common.RESULTS / "audit"
 LEFT_OUT = {("characters", 22), ("kl", 7), ("rsk", 10)}
 """Minutes of work each, and like their smaller siblings in kind."""
 ORBITS_LEFT_OUT = {("schubert", 6)}
@@ -53,27 +54,33 @@ class Subject:
         return self.task.estimate(self.n, self.edition).rows * self.task.length(self.n, self.edition)
 
 
-def main() -> None:
-    """Run the audits one after the other, small data sets first, or write the table."""
-    given = common.parser(
-        __doc__,
-        "hours, unless you name --tasks",
-        tasks=(",".join(acd.TASKS), "names separated by commas"),
-        splits=("published,orbits", "names separated by commas"),
-        table={"action": "store_true", "help": "write the table of docs/audit.md and audit nothing"},
-    ).parse_args()
-    if given.table:
-        write_table()
+def main(
+    *,
+    tasks: Names = tuple(acd.TASKS),
+    splits: Names = ("published", "orbits"),
+    table: Flag = False,
+    full: Flag = False,
+    output: Path | None = None,
+) -> None:
+    """Run the audits one after the other, small data sets first, or write the table.
+
+    Args:
+        tasks: names separated by commas.
+        splits: names separated by commas.
+        table: write the table of docs/audit.md, and audit nothing.
+        full: audit the large data sets, too, which takes hours.
+        output: folder of the audits.
+    """
+    if table:
+        audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+        common.between_marks(common.DOCS / "audit.md", "table: experiments/results/audit", to_markdown(audits))
         return
-    found = (s for s in subjects(given.tasks.split(","), given.splits.split(",")) if given.full or s.size <= SMALL)
-    for subject in common.each(sorted(found, key=lambda s: s.size), lambda s: s.label):
-        audit = acd.audit(
-            subject.task.name, n=subject.n, edition=subject.edition, split=subject.split, **subject.options
-        )
-        atomic_write(
-            common.output(given, "audit") / f"{subject.label}.json",
-            json.dumps(audit, indent=1, ensure_ascii=False) + "\n",
-        )
+    chosen = (subject for subject in subjects(tasks, splits) if full or subject.size <= SMALL)
+    for subject in common.each(sorted(chosen, key=lambda s: s.size), lambda s: s.label):
+        named = {"n": subject.n, "edition": subject.edition, "split": subject.split}
+        audit = acd.audit(subject.task.name, **named, **subject.options)
+        path = (output or common.place(full=full) / "audit") / f"{subject.label}.json"
+        atomic_write(path, json.dumps(audit, indent=1, ensure_ascii=False) + "\n")
 
 
 def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
@@ -92,12 +99,6 @@ def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
                         yield from (Subject(task, n, edition, split, options) for options in variants)
 
 
-def write_table() -> None:
-    """Write the table of docs/audit.md, which a test compares with the committed results."""
-    audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
-    common.between_marks(ROOT / "docs" / "audit.md", "table: experiments/results/audit", to_markdown(audits))
-
-
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
     """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
 
@@ -112,8 +113,7 @@ def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
     """
     models = ("majority", "best cue", "best token", "logistic regression", "tree")
     head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
-    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
-    return "\n".join([*lines, *map(_line, sorted(audits, key=_place))])
+    return Table.of(head, map(_cells, sorted(audits, key=_place))).to_markdown().strip()
 
 
 def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -121,11 +121,11 @@ def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
     return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()], a["split"] != "published"
 
 
-def _line(a: Mapping[str, Any]) -> str:
+def _cells(a: Mapping[str, Any]) -> tuple[str, ...]:
     def best(prefix: str) -> str:
         found = [f for f in a["findings"] if f["name"].startswith(prefix)]
         if not found:
-            return "–"
+            return NONE
         finding = max(found, key=lambda f: f["everywhere"] or f["test"])
         name = f" ({finding['name'].removeprefix(prefix)})" if prefix == "cue: " else ""
         return f"{100 * finding['test']:.1f}{name}"
@@ -134,19 +134,18 @@ def _line(a: Mapping[str, Any]) -> str:
     split = [a["split"]] if a["split"] not in ("published", None) else []
     named = f"{a['task']} {a['n']}" if a["n"] is not None else a["task"]
     edition = [a["edition"]] if a["edition"] is not None else []
-    cells = [
+    return (
         ", ".join([named, *edition, *a["options"].values(), *split]),
         best("majority"),
         best("cue: "),
         best("best single token"),
         best("logistic"),
         best("decision"),
-        f"{100 * leaks.get('all', max(leaks.values())):.1f}" if leaks else "–",
-        f"{100 * overlaps['images']['test']['share']:.1f}" if "images" in overlaps else "–",
-        f"{100 * lookup['images']:.1f}" if "images" in lookup else "–",
-    ]
-    return f"| {' | '.join(cells)} |"
+        percent(leaks.get("all", max(leaks.values())) if leaks else None, decimals=1),
+        percent(overlaps["images"]["test"]["share"] if "images" in overlaps else None, decimals=1),
+        percent(lookup.get("images"), decimals=1),
+    )
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -9,17 +9,18 @@ numba's cache and no compilation is measured. Seconds are those of `acd.build`, 
 memory is the resident set of the whole process, libraries included.
 """
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
 import time
-from typing import Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import common
 
 from adelic import acd
+from adelic.errors import ConfigurationError
 
 TARGET_SECONDS = {("lattice", 13): 60.0, ("schubert", 6): 180.0}
 OTHER_SECONDS = 20.0
@@ -28,83 +29,65 @@ TARGET_BYTES = {("schubert", 6): 4 << 30}
 Build = tuple[str, int, str]
 
 
-def main() -> None:
-    """Build, and write the results; exit code 1 if a target is missed."""
-    parser = common.parser(
-        __doc__,
-        "many minutes",
-        tasks=common.several(str, "(default: all)", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK"),
-        sizes=common.several(int, "instead of the published ones", metavar="N"),
-        repetitions=(1, "the median counts"),
-        one={"nargs": 3, "metavar": ("TASK", "N", "EDITION"), "help": argparse.SUPPRESS},
-    )
-    chosen = parser.parse_args()
-    if chosen.one:
-        name, n, edition = chosen.one
-        sys.stdout.write(json.dumps(measured_here(name, int(n), edition)) + "\n")
-        return
-    builds = listed(chosen.tasks, chosen.sizes, full=chosen.full)
+def main(
+    *,
+    tasks: tuple[Literal[*acd.TASKS], ...] = tuple(acd.TASKS),
+    sizes: tuple[int, ...] = (),
+    repetitions: common.Positive = 1,
+    full: bool = False,
+    output: Path | None = None,
+) -> bool:
+    """Build, and write the results; exit code 1 if a target is missed.
+
+    Args:
+        tasks: which are built.
+        sizes: instead of the published ones.
+        repetitions: the median counts.
+        full: all published sizes, in many minutes.
+        output: file of the results.
+    """
+    builds = listed(tasks, sizes, full=full)
     if not builds:
-        parser.error(f"no task named has a size among {chosen.sizes}")
+        raise ConfigurationError(f"no task named has a size among {sizes}")
     entries = []
     for build in common.each(builds):
-        entries.append(entry := measured(build, chosen.repetitions))
-        met = "in time and memory" if entry["met"] else "MISSED"
-        common.say(
-            f"{entry['seconds']:.2f} s, {entry['peak_bytes'] / (1 << 30):.2f} GiB, {entry['rows']:,} rows: {met}"
-        )
+        entries.append(entry := measured(build, repetitions))
+        gibibytes, met = entry["peak_bytes"] / (1 << 30), "in time and memory" if entry["met"] else "MISSED"
+        common.say(f"{entry['seconds']:.2f} s, {gibibytes:.2f} GiB, {entry['rows']:,} rows: {met}")
     met = all(entry["met"] for entry in entries)
-    results = {"cores_used": 1, "repetitions": chosen.repetitions, "builds": entries, "targets_met": met}
-    common.write(common.output(chosen, "acd_builds.json"), ("numpy", "numba", "pyarrow"), results)
-    sys.exit(not met)
+    results = {"cores_used": 1, "repetitions": repetitions, "builds": entries, "targets_met": met}
+    common.write("acd_builds.json", ("numpy", "numba", "pyarrow"), results, output, full=full)
+    return met
 
 
-def listed(tasks: list[str], sizes: list[int] | None, *, full: bool = False) -> list[Build]:
+def listed(tasks: Iterable[str], sizes: Sequence[int], *, full: bool = False) -> list[Build]:
     """Return every (task, n, edition) to build, or each task's least published size if no sizes are given.
 
     A TaskSizeError says that one does not fit into this machine's memory.
     """
     found = []
-    for name in tasks:
-        task = acd.TASKS[name]
+    for task in map(acd.task, tasks):
         published = task.sizes if full else task.sizes[:1]
-        chosen = published if sizes is None else [n for n in sizes if task.minimum <= n <= task.maximum]
-        found += [(name, n, edition) for n in chosen for edition in task.editions]
+        chosen = [n for n in sizes if task.minimum <= n <= task.maximum] if sizes else published
+        found += [(task.name, n, edition) for n in chosen for edition in task.editions]
     for name, n, edition in found:
         acd.TASKS[name].check_memory(n, edition)
     return found
 
 
 def measured(build: Build, repetitions: int) -> dict[str, Any]:
-    """Return the figures of one build, from processes of their own, beside its targets."""
-    name, n, edition = build
-    in_a_process((name, acd.TASKS[name].minimum, edition))
-    runs = [in_a_process(build) for _ in range(repetitions)]
-    seconds = statistics.median(run["seconds"] for run in runs)
-    peak = max(run["peak_bytes"] for run in runs)
-    target_seconds = TARGET_SECONDS.get((name, n), OTHER_SECONDS)
-    target_bytes = TARGET_BYTES.get((name, n))
-    return {
-        "task": name,
-        "n": n,
-        "edition": edition,
-        "rows": runs[0]["rows"],
-        "file_bytes": runs[0]["file_bytes"],
-        "seconds": seconds,
-        "all_seconds": [run["seconds"] for run in runs],
-        "peak_bytes": peak,
-        "estimated_bytes": acd.TASKS[name].estimate(n, edition).bytes,
-        "target_seconds": target_seconds,
-        "target_bytes": target_bytes,
-        "met": seconds < target_seconds and (target_bytes is None or peak < target_bytes),
-    }
-
-
-def in_a_process(build: Build) -> dict[str, Any]:
-    """Run one build in a fresh process, on one core, and return what it measured."""
+    """Return the figures of one build, from processes of their own on one core, beside its targets."""
     name, n, edition = build
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    return dict(common.in_a_process(__file__, "--one", name, str(n), edition, **one_thread))
+    sizes = (acd.TASKS[name].minimum, *[n] * repetitions)
+    _, *runs = (common.in_a_process(measured_here, name, size, edition, **one_thread) for size in sizes)
+    all_seconds, peak = [run["seconds"] for run in runs], max(run["peak_bytes"] for run in runs)
+    found = {"task": name, "n": n, "edition": edition, "rows": runs[0]["rows"], "file_bytes": runs[0]["file_bytes"]}
+    found |= {"seconds": statistics.median(all_seconds), "all_seconds": all_seconds, "peak_bytes": peak}
+    found["estimated_bytes"] = acd.TASKS[name].estimate(n, edition).bytes
+    seconds, most = TARGET_SECONDS.get((name, n), OTHER_SECONDS), TARGET_BYTES.get((name, n))
+    met = found["seconds"] < seconds and (most is None or peak < most)
+    return found | {"target_seconds": seconds, "target_bytes": most, "met": met}
 
 
 def measured_here(name: str, n: int, edition: str) -> dict[str, Any]:
@@ -117,13 +100,9 @@ def measured_here(name: str, n: int, edition: str) -> dict[str, Any]:
         provenance = acd.build(name, n=n, edition=edition, cache=cache)
         seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return {
-        "seconds": seconds,
-        "peak_bytes": peak,
-        "rows": provenance["rows"]["all"],
-        "file_bytes": provenance["bytes"],
-    }
+    rows, size = provenance["rows"]["all"], provenance["bytes"]
+    return {"seconds": seconds, "peak_bytes": peak, "rows": rows, "file_bytes": size}
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -15,12 +15,12 @@ import sys
 import time
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import common
 import tomli_w
 
-from adelic.cli.options import duration
+from adelic.cli.options import Duration
 from adelic.storage.files import atomic_write
 from adelic.storage.records import parse_toml
 from adelic_lab.config.models import SolverConfig
@@ -28,8 +28,7 @@ from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.arithmetic import percent
 from adelic_lab.report.table import NOT_RUN, Table
 
-ROOT = Path(__file__).resolve().parent.parent
-SEARCHES, PLAN = ROOT / "experiments" / "results" / "searches", ROOT / "experiments" / "arithmetic_searched.toml"
+SEARCHES, PLAN = common.RESULTS / "searches", common.ROOT / "experiments" / "arithmetic_searched.toml"
 TASKS, EXAMPLES = ("addition", "multiplication"), 10_000
 RATES = ("1e-4", "2e-4", "5e-4", "1e-3", "2e-3", "5e-3", "1e-2", "2e-2")
 """Evenly spaced on a logarithmic scale, up to rounding; the solvers' own, 1e-3 and 1e-2, are among them."""
@@ -44,20 +43,25 @@ STEPS = {
 """The solvers, and their steps in the full plan and that of rivals which are given time; in the order of searches."""
 
 
-def main() -> None:
-    """Make the searches that are missing, and write the plan."""
-    chosen = common.parser(
-        __doc__,
-        output=False,
-        tasks=common.several(str, "(default: both)", choices=TASKS, default=TASKS),
-        solvers=common.several(str, "(default: all)", choices=STEPS, default=tuple(STEPS)),
-        budget={"type": duration, "default": 60.0, "help": "as 25m or 1h30m (default: 1m)"},
-        runs_dir=("runs", "folder for unfinished searches"),
-    ).parse_args()
-    end = time.monotonic() + chosen.budget
-    for task, solver in common.each(product(chosen.tasks, chosen.solvers), " ".join):
+def main(
+    *,
+    tasks: tuple[Literal[*TASKS], ...] = TASKS,
+    solvers: tuple[Literal[*STEPS], ...] = tuple(STEPS),
+    budget: Duration = 60.0,
+    runs_dir: str = "runs",
+) -> None:
+    """Make the searches that are missing, and write the plan.
+
+    Args:
+        tasks: of the searches.
+        solvers: of the searches.
+        budget: as 25m or 1h30m.
+        runs_dir: folder for unfinished searches.
+    """
+    end = time.monotonic() + budget
+    for task, solver in common.each(product(tasks, solvers), " ".join):
         left = max(0.0, end - time.monotonic())
-        if (task, solver) not in searches() and not search(task, solver, chosen.runs_dir, left):
+        if (task, solver) not in searches() and not search(task, solver, runs_dir, left):
             sys.exit("the budget is spent; the same command goes on from there")
         atomic_write(PLAN, plan())
 
@@ -149,4 +153,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -6,8 +6,6 @@ They are the plan of `adelic reproduce arithmetic`, from 10,000 examples, and th
 python experiments/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 """
 
-from pathlib import Path
-
 import common
 import matplotlib as mpl
 import numpy as np
@@ -16,10 +14,9 @@ from adelic_lab.plans import Series, gather, read_plan
 from adelic_lab.report.arithmetic import accuracy_panels, looks, with_legend
 from adelic_lab.report.plots import GREY, style
 
-ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs" / "arithmetic" / "seconds.svg"
+PICTURE = common.DOCS / "arithmetic" / "seconds.svg"
 PROBLEMS = ("addition", "multiplication")
-OURS, RIVALS = "adelic-placewise", ("fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
+OURS, RIVALS = ("adelic-placewise", 1000), ("fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
 """Of the first plan; of the second all are drawn."""
 HIDDEN = (100, 300, 3000)
 """Numbers of examples of the second plan whose marks would lie on others; the page has a table of them."""
@@ -29,17 +26,13 @@ HEIGHTS = 4, -11, 12, -19  # of a number above or below its mark, in points, for
 
 def series() -> list[Series]:
     """Return the series of both plans with results, of sums and products."""
-    full = gather(read_plan("full", "arithmetic"), ROOT / "experiments" / "results" / "arithmetic")
-    longer = gather(
-        read_plan(ROOT / "experiments" / "arithmetic_long.toml"), ROOT / "experiments" / "results" / "arithmetic-long"
-    )
-    chosen = [
-        one
-        for one in full
-        if (one.model == OURS and one.examples == 1000) or (one.model in RIVALS and one.examples >= 10_000)
+    full = gather(read_plan("full", "arithmetic"), common.RESULTS / "arithmetic")
+    found = [
+        one for one in full if (one.model, one.examples) == OURS or (one.model in RIVALS and one.examples >= 10_000)
     ]
-    longer = [one for one in longer if one.examples not in HIDDEN]
-    return [one for one in (*chosen, *longer) if one.results and one.task in PROBLEMS]
+    plan = read_plan(common.ROOT / "experiments" / "arithmetic_long.toml")
+    found += [one for one in gather(plan, common.RESULTS / "arithmetic-long") if one.examples not in HIDDEN]
+    return [one for one in found if one.results and one.task in PROBLEMS]
 
 
 def draw_seconds(found: list[Series]) -> bytes:
@@ -77,10 +70,9 @@ def draw_seconds(found: list[Series]) -> bytes:
 
 def main() -> None:
     """Draw the picture."""
-    common.parser(__doc__, output=False).parse_args()
     common.say("reading the results, and drawing")
     PICTURE.write_bytes(draw_seconds(series()))
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -10,10 +10,8 @@ are compared. The growth exponent is log(t2 / t1) / log 10 over a decade: 1 is l
 """
 
 import math
-import statistics
-import sys
-import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import common
@@ -29,39 +27,38 @@ PRIME = 17
 TARGET = 2.0
 
 
-def main() -> None:
-    """Measure, print, write the results; exit code 1 if types disagree or the installed one grows quadratically."""
-    chosen = common.parser(
-        __doc__,
-        "minutes",
-        sizes=common.several(int, "default: 1000 to 100000; with --full to 1000000", metavar="DIGITS"),
-        repetitions=(3, "the median counts"),
-    ).parse_args()
-    chosen.sizes = chosen.sizes or [10**k for k in (3, 4, 5, 6)[: 4 if chosen.full else 3]]
+def main(
+    *, sizes: tuple[int, ...] = (), repetitions: common.Positive = 3, full: bool = False, output: Path | None = None
+) -> bool:
+    """Measure, print, write the results; exit code 1 if types disagree or the installed one grows quadratically.
+
+    Args:
+        sizes: numbers of digits; by default 1000 to 100000, with --full to 1000000.
+        repetitions: the median counts.
+        full: as the committed results have it, in minutes.
+        output: file of the results.
+    """
+    sizes = sizes or tuple(10**k for k in range(3, 7 if full else 6))
     entries: list[dict[str, Any]] = []
     agree = True
-    for size in common.each(chosen.sizes, "{:,} digits".format):
+    for size in common.each(sizes, "{:,} digits".format):
         answers: dict[str, list[Any]] = {}
         for name in TYPES:
-            integers.long_integer = lambda name=name: TYPES[name]  # type: ignore[assignment]
-            for task, function in tasks(size).items():
-                seconds, answer = measured(function, chosen.repetitions if size < 10**6 else 1)
+            integers.long_integer = lambda name=name: TYPES[name]
+            functions = tasks(size)
+            answers[name] = [function() for function in functions.values()]
+            medians = common.medians(common.interleaved(functions, repetitions if size < 10**6 else 1))
+            for task, seconds in medians.items():
                 entries.append({"task": task, "type": name, "digits": size, "seconds": seconds})
                 common.say(f"{task}, {name}: {seconds:.2g} s")
-                answers.setdefault(task, []).append(answer)
-        agree = agree and all(answer == given[0] for given in answers.values() for answer in given)
+        agree = agree and all(given == answers["int"] for given in answers.values())
     add_exponents(entries)
-    last = [entry for entry in entries if entry["type"] == "fmpz" and entry["digits"] == max(chosen.sizes)]
-    results = {
-        "cores_used": 1,
-        "repetitions": chosen.repetitions,
-        "entries": entries,
-        "same_digits": agree,
-        "met": agree and all((entry["exponent"] or 0) < TARGET for entry in last),
-    }
+    last = [entry for entry in entries if entry["type"] == "fmpz" and entry["digits"] == max(sizes)]
+    met = agree and all((entry["exponent"] or 0) < TARGET for entry in last)
     common.say(f"same digits: {'yes' if agree else 'NO'}")
-    common.write(common.output(chosen, "big_integers.json"), ("python-flint", "gmpy2"), results)
-    sys.exit(not results["met"])
+    results = {"cores_used": 1, "repetitions": repetitions, "entries": entries, "same_digits": agree, "met": met}
+    common.write("big_integers.json", ("python-flint", "gmpy2"), results, output, full=full)
+    return met
 
 
 def tasks(size: int) -> dict[str, Callable[[], Any]]:
@@ -78,16 +75,6 @@ def tasks(size: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def measured(function: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
-    """Return the median seconds of a call, and its result."""
-    seconds = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        result = function()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds), result
-
-
 def add_exponents(entries: list[dict[str, Any]]) -> None:
     """Give each entry the growth exponent since the size before, None for the first."""
     before: dict[tuple[str, str], dict[str, Any]] = {}
@@ -100,4 +87,4 @@ def add_exponents(entries: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

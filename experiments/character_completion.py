@@ -19,6 +19,7 @@ Writes experiments/results/character_completion.json, whose figures stand in doc
 
 from collections import Counter
 from math import factorial, prod
+from pathlib import Path
 from typing import Any
 
 import common
@@ -39,24 +40,24 @@ _PRIMES = (67108859, 67108837, 67108819, 67108777)
 _STILL = 1e-3
 
 
-def main() -> None:
-    """Hide cells as the splits do, and more of them, and complete the tables."""
-    given = common.parser(
-        __doc__, "some ten minutes", sizes=common.several(int, "default: 8; with --full 18 20 22")
-    ).parse_args()
-    sizes = given.sizes or (_SIZES if given.full else (8,))
+def main(*, sizes: tuple[int, ...] = (), full: bool = False, output: Path | None = None) -> None:
+    """Hide cells as the splits do, and more of them, and complete the tables.
+
+    Args:
+        sizes: by default 8, with --full 18, 20 and 22.
+        full: as the committed results have it, in some ten minutes.
+        output: file of the results.
+    """
+    sizes = sizes or (_SIZES if full else (8,))
     runs: list[dict[str, Any]] = []
-    smallest = min(sizes)
     for n in common.each(sizes, "n = {}".format):
-        for split in ("published", "orbits"):
-            data = acd.load("characters", n=n, split=split)
+        for options in ({"split": "published"}, {"split": "orbits"}, *([{"edition": "central"}] * (n == min(sizes)))):
+            data = acd.load("characters", n=n, **options)
             runs += [asked(data, n, told) for told in (False, True)]
             common.say(str(runs[-2]))
-    data = acd.load("characters", n=smallest, edition="central")
-    runs += [asked(data, smallest, told) for told in (False, True)]
-    data = acd.load("characters", n=smallest)
-    runs += [asked(data, smallest, False, share) for share in _SHARES]
-    common.write(common.output(given, "character_completion.json"), ("adelic", "numpy"), {"runs": runs})
+    data = acd.load("characters", n=min(sizes))
+    runs += [asked(data, min(sizes), False, share) for share in _SHARES]
+    common.write("character_completion.json", ("adelic", "numpy"), {"runs": runs}, output, full=full)
 
 
 def asked(data: Dataset, n: int, told: bool, share: float | None = None) -> dict[str, Any]:
@@ -151,4 +152,4 @@ def is_orthogonal(table: npt.NDArray[np.int64], n: int) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -25,6 +25,7 @@ Writes experiments/results/character_rules.json, whose figures stand in docs/ari
 from collections.abc import Callable
 from fractions import Fraction
 from math import factorial, prod
+from pathlib import Path
 from typing import Any
 
 import common
@@ -37,14 +38,17 @@ from adelic.numbers.primes import is_prime, valuation
 _SIZES = (18, 20, 22)
 
 
-def main() -> None:
-    """Ask the rules about the test rows of each size."""
-    given = common.parser(
-        __doc__, "two minutes", sizes=common.several(int, "default: 12; with --full 18 20 22")
-    ).parse_args()
-    sizes = given.sizes or (_SIZES if given.full else (12,))
-    found = {"runs": [asked(n) for n in common.each(sizes, "n = {}".format)]}
-    common.write(common.output(given, "character_rules.json"), ("adelic", "numpy"), found)
+def main(*, sizes: tuple[int, ...] = (), full: bool = False, output: Path | None = None) -> None:
+    """Ask the rules about the test rows of each size.
+
+    Args:
+        sizes: by default 12, with --full 18, 20 and 22.
+        full: as the committed results have it, in two minutes.
+        output: file of the results.
+    """
+    chosen = sizes or (_SIZES if full else (12,))
+    found = {"runs": [asked(n) for n in common.each(chosen, "n = {}".format)]}
+    common.write("character_rules.json", ("adelic", "numpy"), found, output, full=full)
 
 
 def asked(n: int) -> dict[str, Any]:
@@ -119,4 +123,4 @@ def regular(rows: np.ndarray, p: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

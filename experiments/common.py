@@ -1,29 +1,34 @@
 """What the benchmarks have in common: runs that alternate, the numbers that they encode, results with their origin."""
 
-import argparse
 import json
 import os
 import re
 import shlex
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import llvmlite.binding
 import numpy as np
 import numpy.typing as npt
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from adelic import AdeleSpace
+from adelic.errors import AdelicError
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import machine, source_commit, versions
 
-RESULTS = Path(__file__).resolve().parent / "results"
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS, DOCS = ROOT / "experiments" / "results", ROOT / "docs"
 Seconds = dict[str, list[float]]
 T = TypeVar("T")
+Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 
 
 def instructions() -> str:
@@ -99,64 +104,32 @@ def each(things: Iterable[T], name: Callable[[T], object] = str) -> Iterator[T]:
         yield thing
 
 
-def positive(text: str) -> int:
-    """Return a number of the command line that counts something.
+def run(*functions: Callable[..., Any]) -> None:
+    """Run a script's function, of several the one that is named; the exit code is 1 if it returns False.
 
-    >>> positive("3")
-    3
+    Its keywords are the options, which its docstring describes; the help begins with the docstring of the script.
     """
-    if (number := int(text)) < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
-    return number
+    app = App(
+        help=sys.modules["__main__"].__doc__,
+        help_format="plaintext",
+        version_flags=(),
+        default_parameter=Parameter(negative=(), consume_multiple=True),
+        result_action="return_value",
+    )
+    for function in functions:
+        (app.command if len(functions) > 1 else app.default)(function)
+    try:
+        sys.exit(app() is False)
+    except AdelicError as error:
+        say(f"{Path(sys.argv[0]).stem}: {error}")
+        sys.exit(2)
 
 
-def parser(doc: str | None, full: str = "", *, output: bool = True, **options: Any) -> argparse.ArgumentParser:
-    """Return a script's parser, whose help is the script's docstring.
-
-    Args:
-        doc: the docstring.
-        full: what `--full` takes; no such option if it is empty. Without it a script takes about a minute.
-        output: whether there is `--output`, a file or a folder.
-        options: see `add`.
-    """
-    made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    if full:
-        made.add_argument("--full", action="store_true", help=f"all that the committed results have: {full}")
-    if output:
-        part = ", without --full runs/experiments" if full else ""
-        made.add_argument("--output", type=Path, help=f"where results go (default: experiments/results{part})")
-    return add(made, **options)
-
-
-def add(made: argparse.ArgumentParser, **options: Any) -> argparse.ArgumentParser:
-    """Add options by name: a default and a help text, or all that `add_argument` takes; return the parser."""
-    for name, about in options.items():
-        if not isinstance(about, dict):
-            default, text = about
-            kind = positive if type(default) is int and default else type(default)
-            about = {"type": kind, "default": default, "help": f"{text} (default: %(default)s)"}
-        made.add_argument(f"--{name.replace('_', '-')}", **about)
-    return made
-
-
-def several(kind: Callable[[str], Any], text: str, **more: Any) -> dict[str, Any]:
-    """Return an option of several values, for `add`."""
-    return {"nargs": "+", "type": kind, "help": text} | more
-
-
-def output(chosen: argparse.Namespace, name: str = "") -> Path:
-    """Return where results go if no --output says it: to the committed ones, those of a part to `runs`."""
-    is_full = getattr(chosen, "full", True)
-    return chosen.output or (RESULTS if is_full else Path("runs", "experiments")) / name
-
-
-def in_a_process(script: str, *words: str, **environment: str) -> Any:
-    """Return the JSON that a script prints in a process of its own, with these variables of the environment, too."""
-    command = [sys.executable, script, *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
-    if done.returncode:
-        sys.exit(done.returncode)
-    return json.loads(done.stdout)
+def in_a_process(function: Callable[..., T], *arguments: Any, **environment: str) -> T:
+    """Return what a function returns in a process of its own, with these variables of the environment from now on."""
+    os.environ |= environment
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def mean_percent(shares: Sequence[float], decimals: int) -> str:
@@ -176,9 +149,15 @@ def described(space: AdeleSpace) -> dict[str, Any]:
     return {"primes": space.primes, "precision": space.precision, "fractional_digits": space.fractional_digits}
 
 
-def write(path: Path, packages: Iterable[str], results: Mapping[str, Any]) -> None:
-    """Write results with the command, machine, instructions, versions and commit that they come from."""
+def write(
+    name: str, packages: Iterable[str], results: Mapping[str, Any], output: Path | None = None, *, full: bool = True
+) -> None:
+    """Write results with the command, machine, instructions, versions and commit that they come from.
+
+    They go to `output`, or else to a file of this name among the committed ones, those of a part to runs/experiments.
+    """
     script, *words = sys.argv
+    path = output or place(full=full) / name
     origin = {
         "command": shlex.join(["python", f"experiments/{Path(script).name}", *words]),
         "machine": f"{machine()}, {instructions()}",
@@ -187,6 +166,11 @@ def write(path: Path, packages: Iterable[str], results: Mapping[str, Any]) -> No
     }
     atomic_write(path, json.dumps(origin | dict(results), indent=1) + "\n")
     say(f"written to {path}")
+
+
+def place(*, full: bool = True) -> Path:
+    """Return the folder of results that are not written elsewhere."""
+    return RESULTS if full else Path("runs", "experiments")
 
 
 def between_marks(page: Path, mark: str, text: str) -> None:

@@ -14,6 +14,8 @@ validation accuracies were 99.86 % and above.)
 import itertools
 import json
 from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
 import common
 import torch
@@ -34,17 +36,20 @@ DROPOUT = (0.0, 0.1)
 EMBEDDINGS = {"learned": {}, "adelic": {"features": "standardized"}}
 
 
-def main() -> None:
-    """Train what is missing, and say which candidate is the best."""
-    steps = common.several(int, "(default: all)", choices=STEPS, default=STEPS)
-    chosen = common.parser(__doc__, steps=steps).parse_args()
-    path = common.output(chosen, "compact.json")
+def main(*, steps: tuple[Literal[*STEPS], ...] = STEPS, output: Path | None = None) -> None:
+    """Train what is missing.
+
+    Args:
+        steps: of the candidates.
+        output: file of the results.
+    """
+    path = output or common.RESULTS / "compact.json"
     entries = json.loads(path.read_text(encoding="utf-8"))["entries"] if path.exists() else []
-    for steps, dropout, row, name in common.each(itertools.product(chosen.steps, DROPOUT, ROWS, EMBEDDINGS)):
-        about = {"steps": steps, "dropout": dropout, "row": f"{row[0]}-{row[1]} ({row[2]})", "embedding": name}
+    for n_steps, dropout, row, name in common.each(itertools.product(steps, DROPOUT, ROWS, EMBEDDINGS)):
+        about = {"steps": n_steps, "dropout": dropout, "row": f"{row[0]}-{row[1]} ({row[2]})", "embedding": name}
         if not any(about.items() <= entry.items() for entry in entries):
-            entries.append(about | train(steps, dropout, row, name))
-            common.write(path, ("torch", "numpy"), {"entries": entries})
+            entries.append(about | train(n_steps, dropout, row, name))
+            common.write("compact.json", ("torch", "numpy"), {"entries": entries}, path)
 
 
 def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> dict[str, float]:
@@ -71,4 +76,4 @@ def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> d
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

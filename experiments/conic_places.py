@@ -25,19 +25,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from adelic.cli.options import Flag
 from adelic.cli.progress import progress_bar
 from adelic.data import drawn_task
+from adelic.errors import ConfigurationError
 from adelic.nn import LocalGlobalClassifier
 from adelic.number_theory.symbols import REAL, hilbert_symbol, split
 from adelic.storage.files import atomic_write
 from adelic_lab import Experiment, run, trained_network
 from adelic_lab.plans import read_plan
-from adelic_lab.report.files import fill
 from adelic_lab.report.plots import COLOURS, GREY, render, style
 from adelic_lab.report.table import Table
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-FILE, PICTURE = (DOCS / "number-theory" / name for name in ("conic-places.json", "conic-places.svg"))
+PAGE = common.DOCS / "number-theory.md"
+FILE, PICTURE = (common.DOCS / "number-theory" / name for name in ("conic-places.json", "conic-places.svg"))
 SHOWN = (5, 2)
 """The places of the picture."""
 MARK = "places of the conic"
@@ -45,23 +46,21 @@ SERIES = "local–global, valuations and units, dropout 0.1, 80 passes"
 Class = tuple[int, int]
 
 
-def main() -> None:
-    """Train if that is to be done, ask, write and draw."""
-    parser = common.parser(
-        __doc__,
-        output=False,
-        run_dir={"type": Path, "help": "folder of the run"},
-        draw={"action": "store_true", "help": "draw what was asked before"},
-    )
-    given = parser.parse_args()
-    if given.draw == (given.run_dir is not None):
-        parser.error("give --run-dir or --draw")
-    if given.run_dir is not None:
+def main(*, run_dir: Path | None = None, draw: Flag = False) -> None:
+    """Train if that is to be done, ask, write and draw.
+
+    Args:
+        run_dir: folder of the run.
+        draw: draw what was asked before.
+    """
+    if draw == (run_dir is not None):
+        raise ConfigurationError("give --run-dir or --draw")
+    if run_dir is not None:
         experiment = the_experiment()
-        common.say(f"training in {given.run_dir}, which takes a minute")
+        common.say(f"training in {run_dir}, which takes a minute")
         with progress_bar(experiment.row) as progress:
-            result = run(experiment, given.run_dir, device="cpu", progress=progress)
-        network = trained_network(experiment, given.run_dir)
+            result = run(experiment, run_dir, device="cpu", progress=progress)
+        network = trained_network(experiment, run_dir)
         assert isinstance(network, LocalGlobalClassifier)
         about = {key: getattr(result, key) for key in ("command", "seed", "commit", "device", "versions")}
         found = {"about": about, "test": result.test, "bias": float(network.bias.detach()), "places": asked(network)}
@@ -69,9 +68,7 @@ def main() -> None:
     common.say(f"drawing {PICTURE.name}")
     found = json.loads(FILE.read_text(encoding="utf-8"))
     atomic_write(PICTURE, drawn(found))
-    page = DOCS / "number-theory.md"
-    text = page.read_text(encoding="utf-8")
-    atomic_write(page, fill(text, table(found).to_markdown().rstrip(), MARK, page))
+    common.between_marks(PAGE, f"table: {MARK}", table(found).to_markdown().rstrip())
 
 
 def the_experiment() -> Experiment:
@@ -181,4 +178,4 @@ def draw_table(axes: Axes, names: list[str], no: Any, texts: list[list[str]], *,
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -11,9 +11,9 @@ in `timeit`, and once more with it on (the inputs frozen): 10^5 new `Fraction` o
 """
 
 import gc
-import sys
 from fractions import Fraction
 from math import isqrt, prod
+from pathlib import Path
 from typing import Any
 
 import common
@@ -26,12 +26,17 @@ GREATEST = 10**9
 TARGET = 10.0
 
 
-def main() -> None:
-    """Measure, print, write the results; exit code 1 if the target is missed or an answer is wrong."""
-    chosen = common.parser(__doc__, size=(10**5, "how many numbers"), repetitions=(7, "the median counts")).parse_args()
+def main(*, size: common.Positive = 10**5, repetitions: common.Positive = 7, output: Path | None = None) -> bool:
+    """Measure, print, write the results; exit code 1 if the target is missed or an answer is wrong.
+
+    Args:
+        size: how many numbers.
+        repetitions: the median counts.
+        output: file of the results.
+    """
     common.use_one_core()
     space = AdeleSpace()
-    n, m = common.random_rationals(space, chosen.size, GREATEST)
+    n, m = common.random_rationals(space, size, GREATEST)
     numbers = [Fraction(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)]
     array = space.encode(numbers)
     residues = [[gmpy2.mpz(r) for r in row] for row in residues_of(array)]
@@ -40,28 +45,19 @@ def main() -> None:
     gc.freeze()
     right = all(list(function()) == numbers for function in functions.values())  # compiles, too
     common.say("with the garbage collector, then without")
-    collected = common.interleaved(functions, chosen.repetitions)
+    collected, _ = compared(common.interleaved(functions, repetitions))
     gc.disable()
-    seconds = common.interleaved(functions, chosen.repetitions)
+    seconds = common.interleaved(functions, repetitions)
     ratio, medians = compared(seconds)
-    results = {
-        "cores_used": 1,
-        "space": common.described(space),
-        "numbers": {"size": chosen.size, "greatest": GREATEST},
-        "repetitions": chosen.repetitions,
-        "median_seconds": medians,
-        "all_seconds": seconds,
-        "ratio": ratio,
-        "ratio_with_garbage_collector": compared(collected)[0],
-        "target_ratio": TARGET,
-        "all_right": right,
-        "met": right and ratio >= TARGET,
-    }
+    met = right and ratio >= TARGET
+    results = {"cores_used": 1, "space": common.described(space), "numbers": {"size": size, "greatest": GREATEST}}
+    results |= {"repetitions": repetitions, "median_seconds": medians, "all_seconds": seconds, "ratio": ratio}
+    results |= {"ratio_with_garbage_collector": collected, "target_ratio": TARGET, "all_right": right, "met": met}
     for name, median in medians.items():
-        common.say(f"{name:>10}: {median / chosen.size * 1e6:.2f} µs a number")
+        common.say(f"{name:>10}: {median / size * 1e6:.2f} µs a number")
     common.say(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
-    common.write(common.output(chosen, "decode.json"), ("numpy", "numba", "gmpy2"), results)
-    sys.exit(not results["met"])
+    common.write("decode.json", ("numpy", "numba", "gmpy2"), results, output)
+    return met
 
 
 def compared(seconds: dict[str, list[float]]) -> tuple[float, dict[str, float]]:
@@ -95,4 +91,4 @@ def loop(residues: list[list[Any]], space: AdeleSpace) -> list[Fraction]:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -13,10 +13,9 @@ parts:
   operations + and * of arrays, against adding their digits without carries
 """
 
-import sys
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import common
 import numpy as np
@@ -28,33 +27,40 @@ SIZE = 10**6
 Array = npt.NDArray[Any]
 
 
-def main() -> None:
-    """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed."""
-    parts = {"memory": memory, "libraries": libraries, "operations": operations}
-    parser = common.parser(
-        __doc__,
-        "about 6 minutes",
-        size=(SIZE, "how many numbers"),
-        repetitions={"type": common.positive, "help": "the median counts (default: 3, 9 with --full)"},
-        instructions={"choices": ["avx2"], "help": "use no others (default: all of the processor's)"},
-    )
-    parser.add_argument("parts", nargs="*", choices=[*parts, []], metavar="part", help="default: all")
-    chosen = parser.parse_args()
-    common.restrict_instructions(chosen.instructions)
-    chosen.repetitions = chosen.repetitions or (9 if chosen.full else 3)
+def main(
+    *parts: Literal["memory", "libraries", "operations"],
+    size: common.Positive = SIZE,
+    repetitions: common.Positive | None = None,
+    instructions: Literal["avx2"] | None = None,
+    full: bool = False,
+    output: Path | None = None,
+) -> bool:
+    """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed.
+
+    Args:
+        parts: by default all.
+        size: how many numbers.
+        repetitions: the median counts; by default 3, with --full 9.
+        instructions: use no others; by default all of the processor's.
+        full: as the committed results have it, in about 6 minutes.
+        output: folder of the results.
+    """
+    common.restrict_instructions(instructions)
+    repetitions = repetitions or (9 if full else 3)
     common.use_one_core()
     met = True
-    for part in common.each(chosen.parts or parts):
-        results = parts[part](chosen)
-        for name, ratio in results.get("ratios", {}).items():
+    measures = {"memory": memory, "libraries": libraries, "operations": operations}
+    for part in common.each(parts or measures):
+        results = measures[part](size, repetitions)
+        for name, ratio in results["ratios"].items():
             target = results["targets"].get(name)
             met = met and (target is None or ratio >= target)
             common.say(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
         packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
-        settings = {"size": chosen.size, "repetitions": chosen.repetitions, "space": common.described(AdeleSpace())}
-        name = "_".join(filter(None, ["encode", part, chosen.instructions]))
-        common.write(common.output(chosen) / f"{name}.json", packages, settings | results)
-    sys.exit(not met)
+        settings = {"size": size, "repetitions": repetitions, "space": common.described(AdeleSpace())}
+        name = "_".join(filter(None, ["encode", part, instructions])) + ".json"
+        common.write(name, packages, settings | results, output and output / name, full=full)
+    return met
 
 
 def random_integers(size: int) -> Array:
@@ -62,11 +68,11 @@ def random_integers(size: int) -> Array:
     return np.random.default_rng(0).integers(-(2**63), 2**63 - 1, size, endpoint=True)
 
 
-def memory(chosen: Any) -> dict[str, Any]:
+def memory(size: int, repetitions: int) -> dict[str, Any]:
     """Compare `space.tensor` with filling its array."""
     space = AdeleSpace()
-    integers, rationals = random_integers(chosen.size), common.random_rationals(space, chosen.size)
-    out = np.empty((chosen.size, space.n_primes + 1, space.precision), dtype=np.float32)
+    integers, rationals = random_integers(size), common.random_rationals(space, size)
+    out = np.empty((size, space.n_primes + 1, space.precision), dtype=np.float32)
     seconds = common.interleaved(
         {
             "fill": lambda: out.fill(1),
@@ -76,46 +82,39 @@ def memory(chosen: Any) -> dict[str, Any]:
             "integers, new array": lambda: space.tensor(integers),
             "rationals, new array": lambda: space.tensor(rationals),
         },
-        chosen.repetitions,
+        repetitions,
     )
     median = common.medians(seconds)
-    ratios = {name: median["fill"] / median[name] for name in ("integers", "rationals")}
-    for name in ("integers, new array", "rationals, new array"):
-        ratios[name] = median["fill a new array"] / median[name]
+    fills = {name: "fill a new array" if "new" in name else "fill" for name in median if "fill" not in name}
+    ratios = {name: median[fill] / median[name] for name, fill in fills.items()}
     return {"seconds": median, "ratios": ratios, "targets": {"integers": 0.5, "rationals": 0.25}}
 
 
-def libraries(chosen: Any) -> dict[str, Any]:
+def libraries(size: int, repetitions: int) -> dict[str, Any]:
     """Compare the digits of `space.encode` with loops over other libraries, and with plain NumPy."""
     space = AdeleSpace()
     pairs = {
-        "integers": (random_integers(chosen.size), np.ones(chosen.size, dtype=np.int64)),
-        "rationals": common.random_rationals(space, chosen.size),
+        "integers": (random_integers(size), np.ones(size, dtype=np.int64)),
+        "rationals": common.random_rationals(space, size),
     }
+    loops = {"pyadic": pyadic_loop, "flint": flint_loop, "pari": pari_loop, "gmpy2": gmpy2_loop}
     ratios, targets, nanoseconds = {}, {}, {}
     for kind, (n, m) in pairs.items():
-        given: Any = n if kind == "integers" else (n, m)
-        functions: dict[str, tuple[int, Callable[[], Any]]] = {
-            "adelic": (chosen.size, lambda given=given: space.encode(given).digits),
-            "numpy": (chosen.size, partial(numpy_digits, space, n, None if kind == "integers" else m)),
-        }
-        for name, loop, count in (
-            ("pyadic", pyadic_loop, 200), ("flint", flint_loop, 2000), ("pari", pari_loop, 2000),
-            ("gmpy2", gmpy2_loop, 2000),
-        ):  # fmt: skip
-            count = min(count, chosen.size)
-            some = list(zip(n[:count].tolist(), m[:count].tolist(), strict=True))
-            functions[name] = (count, partial(loop, space, some))
-        if kind == "integers":
-            functions["gmpy2 without inverses"] = (count, partial(gmpy2_integers_loop, space, some))
+        is_whole = kind == "integers"
+        given: Any = n if is_whole else (n, m)
+        plain = partial(numpy_digits, space, n, None if is_whole else m)
+        functions = {"adelic": lambda given=given: space.encode(given).digits, "numpy": plain}
+        counts = dict.fromkeys(functions, size)
         digits = space.encode(given).digits
-        np.testing.assert_array_equal(numpy_digits(space, n, None if kind == "integers" else m), digits)
-        for name in [name for name in functions if name not in ("adelic", "numpy")]:
-            count, function = functions[name]
-            np.testing.assert_array_equal(as_digits(function(), space), digits[:count, :, ::-1])
-        seconds = common.medians(common.interleaved({k: f for k, (_, f) in functions.items()}, chosen.repetitions))
-        nanoseconds[kind] = {name: seconds[name] / count * 1e9 for name, (count, _) in functions.items()}
-        least = {"gmpy2": 100 if kind == "integers" else 40, "flint": 100, "pari": 100, "pyadic": 1000, "numpy": 10}
+        np.testing.assert_array_equal(plain(), digits)
+        for name, loop in (loops | ({"gmpy2 without inverses": gmpy2_integers_loop} if is_whole else {})).items():
+            counts[name] = count = min(200 if name == "pyadic" else 2000, size)
+            some = list(zip(n[:count].tolist(), m[:count].tolist(), strict=True))
+            functions[name] = partial(loop, space, some)
+            np.testing.assert_array_equal(as_digits(functions[name](), space), digits[:count, :, ::-1])
+        seconds = common.medians(common.interleaved(functions, repetitions))
+        nanoseconds[kind] = {name: seconds[name] / count * 1e9 for name, count in counts.items()}
+        least = {"gmpy2": 100 if is_whole else 40, "flint": 100, "pari": 100, "pyadic": 1000, "numpy": 10}
         for name in list(functions)[1:]:
             ratios[f"{kind}, {name}"] = nanoseconds[kind][name] / nanoseconds[kind]["adelic"]
         targets |= {f"{kind}, {name}": float(target) for name, target in least.items()}
@@ -206,20 +205,20 @@ def as_digits(rows: list[list[Any]], space: AdeleSpace) -> Array:
     return out
 
 
-def operations(chosen: Any) -> dict[str, Any]:
+def operations(size: int, repetitions: int) -> dict[str, Any]:
     """Compare sums and products of arrays with adding their digits without carries."""
     space = AdeleSpace()
     rng = np.random.default_rng(1)
     ratios, targets, medians = {}, {}, {}
-    n, m = common.random_rationals(space, chosen.size)
+    n, m = common.random_rationals(space, size)
     kinds = {
-        "integers": [space.encode(rng.integers(-(2**31), 2**31, chosen.size)) for _ in range(2)],
+        "integers": [space.encode(rng.integers(-(2**31), 2**31, size)) for _ in range(2)],
         "rationals": [space.encode((n, m)), space.encode((n[::-1].copy(), m[::-1].copy()))],
     }
     for kind, (a, b) in kinds.items():
         functions = {"digits": lambda a=a, b=b: a.digits + b.digits}
         functions |= {"+": lambda a=a, b=b: a + b, "-": lambda a=a, b=b: a - b, "*": lambda a=a, b=b: a * b}
-        median = common.medians(common.interleaved(functions, chosen.repetitions))
+        median = common.medians(common.interleaved(functions, repetitions))
         medians[kind] = median
         for operation in "+-*":
             ratios[f"{kind}, {operation}"] = median["digits"] / median[operation]
@@ -228,4 +227,4 @@ def operations(chosen: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

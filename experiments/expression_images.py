@@ -34,18 +34,22 @@ _OPENS, _CLOSES = -4, -5
 Form = tuple[Any, ...]
 
 
-def main() -> None:
-    """Draw the questions of seed 0, and write what is counted."""
-    given = common.parser(__doc__).parse_args()
+def main(*, output: Path | None = None) -> None:
+    """Draw the questions of seed 0, and write what is counted.
+
+    Args:
+        output: file of the results.
+    """
     row = operator.attrgetter("row")
-    chosen = (one.experiments[0].questions for one in read_plan(_PLAN) if one.model in SOLVERS)
-    counted = {questions.row: shares(questions) for questions in common.each(dict.fromkeys(chosen), row)}
-    programs = (
-        one.experiments[0].questions for one in read_plan(_PROGRAMS_PLAN) if one.examples == PROGRAMS.get(one.task)
-    )
-    known = {questions.row: known_operations(questions) for questions in common.each(dict.fromkeys(programs), row)}
-    found = {"seed": 0, "with_image": counted, "programs": known}
-    common.write(common.output(given, "expression_images.json"), ("adelic", "numpy"), found)
+    expressions = [one.experiments[0].questions for one in read_plan(_PLAN) if one.model in SOLVERS]
+    plan = read_plan(_PROGRAMS_PLAN)
+    programs = [one.experiments[0].questions for one in plan if one.examples == PROGRAMS.get(one.task)]
+    found = {
+        "seed": 0,
+        "with_image": {asked.row: shares(asked) for asked in common.each(dict.fromkeys(expressions), row)},
+        "programs": {asked.row: known_operations(asked) for asked in common.each(dict.fromkeys(programs), row)},
+    }
+    common.write("expression_images.json", ("adelic", "numpy"), found, output)
 
 
 def shares(questions: DrawnData, seed: int = 0) -> dict[str, float]:
@@ -119,4 +123,4 @@ def form(tokens: list[int], *, is_infix: bool) -> Form:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -11,6 +11,7 @@ how many different questions there are, and how many of them are among those of 
 Writes experiments/results/form_images.json, whose figures stand in docs/number-theory.md.
 """
 
+from pathlib import Path
 from typing import Any
 
 import common
@@ -28,18 +29,16 @@ _AT_ONCE = 100
 Masks = npt.NDArray[np.int64]
 
 
-def main() -> None:
-    """Draw the questions of seed 0, and write what is counted."""
-    given = common.parser(__doc__).parse_args()
-    (*chosen,) = (
-        one
-        for one in read_plan("full", "number-theory")
-        for task, end in SERIES.items()
-        if one.task == task and one.label.endswith(end)
-    )
-    ours = [one for one in chosen if one.label.startswith("local–global")]
-    tasks = {one.task: counted(one.experiments[0].questions) for one in common.each(ours, lambda one: one.task)}
-    common.write(common.output(given, "form_images.json"), ("adelic", "numpy"), {"seed": 0, "tasks": tasks})
+def main(*, output: Path | None = None) -> None:
+    """Draw the questions of seed 0, and write what is counted.
+
+    Args:
+        output: file of the results.
+    """
+    plan = [one for one in read_plan("full", "number-theory") if one.label.startswith("local–global")]
+    chosen = [one for one in plan if one.task in SERIES and one.label.endswith(SERIES[one.task])]
+    tasks = {one.task: counted(one.experiments[0].questions) for one in common.each(chosen, lambda one: one.task)}
+    common.write("form_images.json", ("adelic", "numpy"), {"seed": 0, "tasks": tasks}, output)
 
 
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
@@ -122,4 +121,4 @@ def share(asked: Masks, others: Masks) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -10,9 +10,10 @@ half the copy's bandwidth on a CUDA device, is bytes of operands and result a se
 most part compilation.
 """
 
-import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import common
@@ -20,38 +21,39 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.nn import functional
+from adelic_lab.runs.fitted import device_name
 
 TARGET = 0.5
 SPACE = AdeleSpace()
 Operation = tuple[str, bool, Callable[..., Any], tuple[torch.Tensor, ...]]  # name, has the target, function, operands
 
 
-def main() -> None:
-    """Measure, print the table, write the results; exit code 1 if a target is missed."""
-    is_cuda = torch.cuda.is_available()
-    chosen = common.parser(
-        __doc__,
-        device=("cuda" if is_cuda else "cpu", "what computes"),
-        size={"type": common.positive, "help": "how many numbers (default: 1000000; on the CPU 100000)"},
-        repetitions=(21, "the median counts"),
-    ).parse_args()
-    chosen.size = chosen.size or (10**5 if chosen.device == "cpu" else 10**6)
-    device = torch.device(chosen.device)
+def main(
+    *,
+    device: str = "cuda" if torch.cuda.is_available() else "cpu",
+    size: common.Positive | None = None,
+    repetitions: common.Positive = 21,
+    output: Path | None = None,
+) -> bool:
+    """Measure, print the table, write the results; exit code 1 if a target is missed.
+
+    Args:
+        device: what computes.
+        size: how many numbers; by default 1000000, on the CPU 100000.
+        repetitions: the median counts.
+        output: file of the results.
+    """
+    size = size or (10**5 if device == "cpu" else 10**6)
+    where = torch.device(device)
     entries = []
-    for operation in common.each(operations(chosen.size, device), lambda one: one[0]):
-        entries.append(measured(operation, chosen.repetitions, device))
+    for operation in common.each(operations(size, where), lambda one: one[0]):
+        entries.append(measured(operation, repetitions, where))
         common.say("{seconds:.2e} s, {share:.2f} of the copy's bandwidth".format_map(entries[-1]))
-    results = {
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-        "threads": torch.get_num_threads(),
-        "space": common.described(SPACE),
-        "size": chosen.size,
-        "repetitions": chosen.repetitions,
-        "operations": entries,
-        "targets_met": all(entry["met"] is not False for entry in entries),
-    }
-    common.write(common.output(chosen, f"functional_{device.type}.json"), ("torch", "numpy"), results)
-    sys.exit(not results["targets_met"])
+    met = all(entry["met"] is not False for entry in entries)
+    results = {"device": device_name(where), "threads": torch.get_num_threads(), "space": common.described(SPACE)}
+    results |= {"size": size, "repetitions": repetitions, "operations": entries, "targets_met": met}
+    common.write(f"functional_{where.type}.json", ("torch", "numpy"), results, output)
+    return met
 
 
 def operations(size: int, device: torch.device) -> list[Operation]:
@@ -76,48 +78,27 @@ def operations(size: int, device: torch.device) -> list[Operation]:
 def measured(operation: Operation, repetitions: int, device: torch.device) -> dict[str, Any]:
     """Return the figures of one function beside those of a copy."""
     name, has_target, function, operands = operation
+    wait = partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
     torch.compiler.reset()
     compiled = torch.compile(function, fullgraph=True)
     start = time.perf_counter()
     result = compiled(*operands)
-    synchronize(device)
+    wait()
     first_call = time.perf_counter() - start
     expected = function(*operands)
     if not torch.equal(result, expected):
         raise AssertionError(f"{name}: the compiled function and the eager one differ")
     copy = torch.empty_like(result)
-
-    def run() -> None:
-        compiled(*operands)
-        synchronize(device)
-
-    def run_copy() -> None:
-        copy.copy_(expected)
-        synchronize(device)
-
-    seconds = common.medians(common.interleaved({"own": run, "copy": run_copy}, repetitions))
+    runs = {"own": lambda: (compiled(*operands), wait()), "copy": lambda: (copy.copy_(expected), wait())}
+    seconds = common.medians(common.interleaved(runs, repetitions))
     moved = result.nbytes + sum(operand.nbytes for operand in operands)
     target = TARGET if has_target and device.type == "cuda" else None
     bandwidth, copy_bandwidth = moved / seconds["own"], 2 * result.nbytes / seconds["copy"]
-    return {
-        "operation": name,
-        "seconds": seconds["own"],
-        "copy_seconds": seconds["copy"],
-        "bytes": moved,
-        "bandwidth": bandwidth,
-        "copy_bandwidth": copy_bandwidth,
-        "share": bandwidth / copy_bandwidth,
-        "target": target,
-        "met": None if target is None else bandwidth >= target * copy_bandwidth,
-        "first_call_seconds": first_call,
-    }
-
-
-def synchronize(device: torch.device) -> None:
-    """Wait for the device."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    found = {"operation": name, "seconds": seconds["own"], "copy_seconds": seconds["copy"], "bytes": moved}
+    found |= {"bandwidth": bandwidth, "copy_bandwidth": copy_bandwidth, "share": bandwidth / copy_bandwidth}
+    met = None if target is None else bandwidth >= target * copy_bandwidth
+    return found | {"target": target, "met": met, "first_call_seconds": first_call}
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -33,29 +33,24 @@ _SIZES = (10, 11, 12)
 _SURE = 0.99
 
 
-def main() -> None:
-    """Ask every size, and every network that kept its predictions."""
-    results_dir = {
-        "type": Path,
-        "default": common.RESULTS / "table",
-        "help": "of the networks (default: the committed)",
-    }
-    given = common.parser(__doc__, results_dir=results_dir).parse_args()
+def main(*, results_dir: Path = common.RESULTS / "table", output: Path | None = None) -> None:
+    """Ask every size, and every network that kept its predictions.
+
+    Args:
+        results_dir: of the networks.
+        output: file of the results.
+    """
     sizes, runs = {}, []
     for n in common.each(_SIZES, "n = {}".format):
         data = acd.load("lattice", n=n)
         outside, test = counts(data, n)
-        answers = rule(outside, outside_labels(data))
-        label, decided = said(answers, test)
-        sizes[str(n)] = {
-            "paths_with_three": three_covers(data, n),
-            "rule": float((label == data.y_test).mean()),
-            "decided": float(decided.mean()),
-        }
-        found = (r for r in read_results(given.results_dir) if r.row == f"lattice-{n}" and r.edition == "published")
+        label, decided = said(rule(outside, outside_labels(data)), test)
+        shares = three_covers(data, n), float((label == data.y_test).mean()), float(decided.mean())
+        sizes[str(n)] = dict(zip(("paths_with_three", "rule", "decided"), shares, strict=True))
+        found = (r for r in read_results(results_dir) if r.row == f"lattice-{n}" and r.edition == "published")
         networks = (r for r in found if r.predictions and "epochs" in r.configuration["recipe"])
         runs += [about(result) | accuracies(result, data, decided) for result in networks]
-    common.write(common.output(given, "lattice_covers.json"), ("adelic", "numpy"), {"sizes": sizes, "runs": runs})
+    common.write("lattice_covers.json", ("adelic", "numpy"), {"sizes": sizes, "runs": runs}, output)
 
 
 def outside_labels(data: Dataset) -> npt.NDArray[Any]:
@@ -122,4 +117,4 @@ def accuracies(result: Result, data: Dataset, decided: npt.NDArray[np.bool_]) ->
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -12,10 +12,11 @@ Needs the extra `dev`.
 """
 
 import random
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import lcm
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import common
@@ -48,45 +49,45 @@ class Comparison(NamedTuple):
     agree: Callable[[Any, Any], bool]
 
 
-def main() -> None:
-    """Measure, print, write the results; exit code 1 if a target is missed or an answer differs."""
-    chosen = common.parser(
-        __doc__,
-        "minutes",
-        digits=common.several(int, "of one number; default: 20 1000 5000; with --full 50000"),
-        size={"type": common.positive, "help": "of many numbers; default: 10000; with --full 100000"},
-        repetitions=(5, "the median counts"),
-    ).parse_args()
-    digits = chosen.digits or [20, 1000, 5000] + [50000] * chosen.full
-    size = chosen.size or (10**5 if chosen.full else 10**4)
+def main(
+    *,
+    digits: tuple[int, ...] = (),
+    size: common.Positive | None = None,
+    repetitions: common.Positive = 5,
+    full: bool = False,
+    output: Path | None = None,
+) -> bool:
+    """Measure, print, write the results; exit code 1 if a target is missed or an answer differs.
+
+    Args:
+        digits: of one number; by default 20, 1000 and 5000, with --full also 50000.
+        size: of many numbers; by default 10000, with --full 100000.
+        repetitions: the median counts.
+        full: as the committed results have it, in minutes.
+        output: file of the results.
+    """
+    chosen = digits or (20, 1000, 5000, *[50000] * full)
+    many = many_numbers(size or (10**5 if full else 10**4))
     common.use_one_core()
     pari.allocatemem(2**28, silent=True)
     entries = []
-    for c in common.each(
-        [*one_number(digits), *many_numbers(size)], lambda c: f"{c.task}, {c.digits} digits, {c.size}"
-    ):
+    for c in common.each([*one_number(chosen), *many], lambda c: f"{c.task}, {c.digits} digits, {c.size}"):
         ours, theirs = c.functions
         agree = c.agree(ours(), theirs())
         calls = max(1, 5000 // c.digits) if c.size == 1 else 1  # of a microsecond each
-        medians = common.medians(
-            common.interleaved(
-                {"adelic": lambda f=ours, n=calls: repeat(f, n), c.other: lambda f=theirs, n=calls: repeat(f, n)},
-                chosen.repetitions,
-                time.process_time,
-            )
-        )
+        functions = {"adelic": partial(repeat, ours, calls), c.other: partial(repeat, theirs, calls)}
+        medians = common.medians(common.interleaved(functions, repetitions, time.process_time))
         seconds = {name: median / calls for name, median in medians.items()}
-        ratio = seconds["adelic"] / seconds[c.other]
-        entries.append(
-            {"task": c.task, "digits": c.digits, "size": c.size, "other": c.other, "seconds": seconds, "ratio": ratio}
-            | {"target": TARGETS[c.other], "agree": agree, "met": agree and ratio <= TARGETS[c.other]}
-        )
-        verdict = "met" if entries[-1]["met"] else "missed" if agree else "WRONG"
-        common.say(f"{ratio:.2f} of the time of {c.other} (target: {TARGETS[c.other]:g}): {verdict}")
-    results = {"prime": PRIME, "repetitions": chosen.repetitions, "entries": entries}
-    results["met"] = all(entry["met"] for entry in entries)
-    common.write(common.output(chosen, "local_functions.json"), ("cypari", "python-flint", "numpy"), results)
-    sys.exit(not results["met"])
+        ratio, target = seconds["adelic"] / seconds[c.other], TARGETS[c.other]
+        met = agree and ratio <= target
+        entry = {"task": c.task, "digits": c.digits, "size": c.size, "other": c.other, "seconds": seconds}
+        entries.append(entry | {"ratio": ratio, "target": target, "agree": agree, "met": met})
+        verdict = "met" if met else "missed" if agree else "WRONG"
+        common.say(f"{ratio:.2f} of the time of {c.other} (target: {target:g}): {verdict}")
+    met = all(entry["met"] for entry in entries)
+    results = {"prime": PRIME, "repetitions": repetitions, "entries": entries, "met": met}
+    common.write("local_functions.json", ("cypari", "python-flint", "numpy"), results, output, full=full)
+    return met
 
 
 def repeat(function: Callable[[], Any], calls: int) -> None:
@@ -95,7 +96,7 @@ def repeat(function: Callable[[], Any], calls: int) -> None:
         function()
 
 
-def one_number(digits: list[int]) -> Iterator[Comparison]:
+def one_number(digits: Sequence[int]) -> Iterator[Comparison]:
     """Yield what is compared with PARI."""
     rng = random.Random(0)
     for n in digits:
@@ -204,4 +205,4 @@ def teichmuller(numbers: list[Any], modulus: Any) -> list[Any]:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -6,6 +6,7 @@ Writes experiments/results/moebius_ceiling.json, whose figures stand in docs/num
 """
 
 from dataclasses import asdict
+from pathlib import Path
 
 import common
 import numpy as np
@@ -14,20 +15,22 @@ from adelic.number_theory.ceilings import moebius_ceiling
 from adelic.number_theory.multiplicative import Moebius
 
 
-def main() -> None:
-    """Draw numbers, factor them, and write what the best rule gets."""
-    given = common.parser(__doc__, n=(4_000_000, "numbers drawn for each range")).parse_args()
+def main(*, n: common.Positive = 4_000_000, output: Path | None = None) -> None:
+    """Draw numbers, factor them, and write what the best rule gets.
+
+    Args:
+        n: numbers drawn for each range.
+        output: file of the results.
+    """
     asked, limit = Moebius().task(), Moebius().limit
     ranges = {"test": (2, limit), "larger": (limit + 1, int(asked.max_operand))}
-    assert asked.space is not None
-    found = {
-        split: {"low": low, "high": high}
-        | asdict(moebius_ceiling(asked.space.primes, low=low, high=high, n=given.n, rng=np.random.default_rng(0)))
-        for split, (low, high) in common.each(ranges.items())
-    }
-    results = {"n": given.n, "seed": 0, "primes": asked.space.primes, "ceilings": found}
-    common.write(common.output(given, "moebius_ceiling.json"), ("adelic", "numpy", "python-flint"), results)
+    primes, found = asked.space.primes, {}
+    for split, (low, high) in common.each(ranges.items()):
+        ceiling = moebius_ceiling(primes, low=low, high=high, n=n, rng=np.random.default_rng(0))
+        found[split] = {"low": low, "high": high} | asdict(ceiling)
+    results = {"n": n, "seed": 0, "primes": primes, "ceilings": found}
+    common.write("moebius_ceiling.json", ("adelic", "numpy", "python-flint"), results, output)
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

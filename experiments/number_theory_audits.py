@@ -17,35 +17,37 @@ from typing import Any
 
 import common
 
+from adelic.cli.options import Flag
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.plans import read_plan
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "number-theory.md"
-FOLDER = ROOT / "experiments" / "results" / "number-theory-audit"
+PAGE = common.DOCS / "number-theory.md"
+FOLDER = common.RESULTS / "number-theory-audit"
 AUDITED = 20_000
 """Greatest number of training questions; it is that of the audits with usual options, too."""
 MARK = "lines: experiments/results/number-theory-audit"
 
 
-def main() -> None:
-    """Run the audits one after the other, and write the lines."""
-    given = common.parser(
-        __doc__,
-        "some minutes",
-        lines={"action": "store_true", "help": "write the page's lines and audit nothing"},
-        task=("gcd", "the one without --full"),
-    ).parse_args()
+def main(*, lines: Flag = False, task: str = "gcd", full: bool = False, output: Path | None = None) -> None:
+    """Run the audits one after the other, and write the lines.
+
+    Args:
+        lines: write the page's lines and audit nothing.
+        task: the one without --full.
+        full: all tasks, in some minutes.
+        output: folder of the audits.
+    """
     asked = audits()
-    chosen = {} if given.lines else {p: a for p, a in asked.items() if given.full or a[0] == given.task}
-    for path, arguments in common.each(chosen.items(), lambda one: one[0].stem):
-        output = common.output(given, "number-theory-audit") / path.name
-        output.parent.mkdir(parents=True, exist_ok=True)
-        words = [sys.executable, "-m", "adelic", "data", "audit", *arguments, "--output", str(output)]
-        subprocess.run(words, check=True)
-    if given.full or given.lines:
-        common.between_marks(PAGE, MARK, to_lines(map(read, asked)))
+    chosen = {} if lines else {path: words for path, words in asked.items() if full or words[0] == task}
+    folder = output or common.place(full=full) / "number-theory-audit"
+    for path, words in common.each(chosen.items(), lambda one: one[0].stem):
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "adelic", "data", "audit", *words, "--output", str(folder / path.name)]
+        subprocess.run(command, check=True)
+    if full or lines:
+        found = (json.loads(path.read_text(encoding="utf-8")) for path in asked)
+        common.between_marks(PAGE, MARK, to_lines(found))
 
 
 def audits() -> dict[Path, list[str]]:
@@ -61,12 +63,6 @@ def audits() -> dict[Path, list[str]]:
                 path = FOLDER / f"{'-'.join([name, *data.task_options]).replace('=', '-')}.json"
                 examples = min(data.examples, AUDITED)  # modulo a small number there are few questions
                 found[path] = [name, "--task-options", ",".join(data.task_options), "--examples", str(examples)]
-    return found
-
-
-def read(path: Path) -> dict[str, object]:
-    """Return an audit."""
-    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
@@ -90,4 +86,4 @@ def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

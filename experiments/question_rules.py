@@ -24,12 +24,15 @@ from adelic_lab import Result
 FOLDERS = ("number-theory", "number-theory-quick", "number-theory-sources", "columns", "column-forms")
 
 
-def main() -> None:
-    """Go through all files."""
-    results = {"type": Path, "default": common.RESULTS, "help": "folder of the results (default: experiments/results)"}
-    given = common.parser(__doc__, "minutes", output=False, results=results).parse_args()
-    folders = FOLDERS if given.full else [name for name in FOLDERS if name.endswith("-quick")]
-    for path in common.each(sorted(p for name in folders for p in (given.results / name).glob("*.jsonl"))):
+def main(*, results: Path = common.RESULTS, full: bool = False) -> None:
+    """Go through all files.
+
+    Args:
+        results: folder of the results.
+        full: all results, in minutes.
+    """
+    folders = FOLDERS if full else [name for name in FOLDERS if name.endswith("-quick")]
+    for path in common.each(sorted(p for name in folders for p in (results / name).glob("*.jsonl"))):
         lines = path.read_bytes().splitlines()
         updated = [with_rule(line, str(path)) for line in lines]
         changed = sum(old != new for old, new in zip(lines, updated, strict=True))
@@ -69,4 +72,4 @@ def best(data: DrawnData, seed: int, n_tests: int) -> tuple[str, float]:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -17,6 +17,7 @@ Writes experiments/results/root_number_audit.json, whose figures stand in docs/n
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import common
@@ -32,15 +33,21 @@ from adelic_lab.plans import read_plan
 Splits = dict[str, tuple[Operands, Answers]]
 
 
-def main() -> None:
-    """Draw the questions of seed 0, and write what is counted."""
-    given = common.parser(__doc__, "minutes", examples=(20_000, "without --full")).parse_args()
-    of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
-    first = next(one for one in of_parity if one.model.name == "experiments.solvers.parity:Parity")
-    questions = first.questions if given.full else replace(first.questions, examples=given.examples)
+def main(*, examples: common.Positive = 20_000, full: bool = False, output: Path | None = None) -> None:
+    """Draw the questions of seed 0, and write what is counted.
+
+    Args:
+        examples: without --full.
+        full: as many examples as the benchmark has, in minutes.
+        output: file of the results.
+    """
+    series = [one for one in read_plan("full", "number-theory") if one.task == "root-number"]
+    first = next(one for one in series if one.model == "experiments.solvers.parity:Parity")
+    questions = first.experiments[0].questions
+    questions = questions if full else replace(questions, examples=examples)
     common.say(f"{questions.examples:,} examples: drawing, then solving three times")
     found = {"seed": 0, "examples": questions.examples, **counted(questions)}
-    common.write(common.output(given, "root_number_audit.json"), ("adelic", "numpy", "numba", "cypari"), found)
+    common.write("root_number_audit.json", ("adelic", "numpy", "numba", "cypari"), found, output, full=full)
 
 
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
@@ -104,4 +111,4 @@ def compared(task: SampledTask, operands: Operands, answers: Answers, splits: Sp
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -16,17 +16,20 @@ parts:
   products   float32 operations a second, on one core, of a linear layer's forward and backward pass, torch's and ours
 """
 
-import argparse
-import json
+import itertools
 import math
 import os
 import statistics
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import common
 import numpy as np
 import torch
+from cyclopts import Parameter
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
@@ -38,6 +41,7 @@ from adelic.nn.backend import PRECISIONS, is_quick
 from adelic.nn.bodies.encoder import Affine, project
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
+from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.runs.fitted import device_name
 from adelic_lab.runs.objectives import OneClass
 from adelic_lab.train.loop import Split, Trainer
@@ -107,143 +111,128 @@ class StockLoop:
         self.epoch += 1
 
 
-def main() -> None:
-    """Measure the chosen parts and bring the files of results up to date, or print the tables."""
-    parts = {"throughput": throughput, "embedding": embedding, "products": products}
-    workers = {"steps": worker_steps, "embedding": worker_embedding, "products": worker_products}
-    sides = "of `throughput` (default: all, bfloat16 if there are instructions)"
-    tokens = "trained tokens a process, at least (default: 20000; with --full 150000)"
-    parser = common.parser(
-        __doc__,
-        "hours for all parts",
-        repetitions={"type": int, "help": "processes a side; the median counts (default: 2; --full: 5)"},
-        tokens={"type": int, "help": tokens},
-        batch_size=(2048, "rows a step"),
-        lengths=common.several(int, "default: 9; with --full those of the paper's rows, 6 and 20"),
-        sides=common.several(str, sides, choices=SIDES),
-        instructions={"choices": ["avx2"], "help": "use no others (default: all of the processor's)"},
-        device=("cpu", "of `embedding`; the others are the CPU's"),
-        compute={"choices": PRECISIONS, "default": "float32", "help": "of `embedding` (default: float32)"},
-        worker={"nargs": 2, "help": argparse.SUPPRESS},  # what one process does: name, JSON of arguments
-    )
-    default = "default: throughput; with --full all"
-    parser.add_argument("parts", nargs="*", metavar="part", choices=[*parts, []], help=default)
-    chosen = parser.parse_args()
-    if chosen.worker:
-        name, arguments = chosen.worker
-        keep_freed_memory()
-        print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
-    else:
-        few = {"repetitions": 2, "tokens": 20_000, "lengths": [9]}
-        many = {"repetitions": 5, "tokens": 150_000}
-        for option, value in (many if chosen.full else few).items():
-            if getattr(chosen, option) is None:
-                setattr(chosen, option, value)
-        common.restrict_instructions(chosen.instructions)  # of the processes that measure
-        known, *_ = common.instructions().split()
-        for part in chosen.parts or (parts if chosen.full else ["throughput"]):
-            results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
-            name = f"training_{part}"
-            if part == "embedding" and chosen.device != "cpu":
-                name += f"_{torch.device(chosen.device).type}"
-            elif known != "AVX-512":
-                name += f"_{known.lower()}"
-            common.write(common.output(chosen) / f"{name}.json", ("torch", "numpy", "numba"), results)
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How training is measured.
+
+    Attributes:
+        repetitions: processes a side; the median counts; by default 2, with --full 5.
+        tokens: trained tokens a process, at least; by default 20000, with --full 150000.
+        batch_size: rows a step.
+        lengths: by default 9, with --full those of the paper's rows, and for `throughput` 6 and 20.
+        sides: of `throughput`; by default all, bfloat16 if there are instructions.
+        instructions: use no others; by default all of the processor's.
+        device: of `embedding`; the others are the CPU's.
+        compute: of `embedding`.
+        full: as the committed results have it, in hours for all parts.
+        output: folder of the results.
+    """
+
+    repetitions: common.Positive | None = None
+    tokens: common.Positive | None = None
+    batch_size: common.Positive = 2048
+    lengths: tuple[int, ...] = ()
+    sides: tuple[Literal[*SIDES], ...] = ()
+    instructions: Literal["avx2"] | None = None
+    device: str = "cpu"
+    compute: Literal[*PRECISIONS] = "float32"
+    full: bool = False
+    output: Path | None = None
 
 
-def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
+def main(
+    *parts: Literal["throughput", "embedding", "products"],
+    options: Annotated[Options, Parameter(name="*")] = Options(),
+) -> None:
+    """Measure the chosen parts, by default throughput, with --full all, and bring the files of results up to date."""
+    few, full = options, options.full
+    options = replace(few, repetitions=few.repetitions or (5 if full else 2))
+    options = replace(options, tokens=few.tokens or (150_000 if full else 20_000))
+    common.restrict_instructions(options.instructions)  # of the processes that measure
+    measures = {"throughput": throughput, "embedding": embedding, "products": products}
+    known, *_ = common.instructions().split()
+    for part in parts or (measures if full else ["throughput"]):
+        results = {"threads": torch.get_num_threads(), "repetitions": options.repetitions, **measures[part](options)}
+        name = f"training_{part}"
+        if part == "embedding" and options.device != "cpu":
+            name += f"_{torch.device(options.device).type}"
+        elif known != "AVX-512":
+            name += f"_{known.lower()}"
+        path = options.output and options.output / f"{name}.json"
+        common.write(f"{name}.json", ("torch", "numpy", "numba"), results, path, full=full)
+
+
+def in_a_process(function: Callable[..., Any], *arguments: Any, settings: bool = True) -> Any:
     """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
-    switch = {SWITCH: "" if settings else "off"}
-    return common.in_a_process(__file__, "--worker", name, json.dumps(arguments), **switch)
+    return common.in_a_process(prepared, function, *arguments, **{SWITCH: "" if settings else "off"})
 
 
-def row_lengths() -> dict[str, int]:
-    """Return how many numbers a sequence of each of the paper's rows has."""
-    from adelic_lab import published_rows  # not above: no worker needs it, and it loads as much as torch
-
-    rows = (name.rpartition("-") for name in published_rows())
-    return {f"{task}-{n}": acd.task(task).length(int(n), "published") for task, _, n in rows}
+def prepared(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function gives, the settings of the allocator made before."""
+    keep_freed_memory()
+    return function(*arguments)
 
 
-def throughput(chosen: argparse.Namespace) -> Results:
+def row_lengths() -> list[int]:
+    """Return how many numbers the sequences of the paper's rows have."""
+    rows = (name.rpartition("-") for name in adelic_lab.published_rows())
+    return sorted({acd.task(task).length(int(n), "published") for task, _, n in rows})
+
+
+def throughput(options: Options) -> Results:
     """Compare the loops' tokens a second."""
     entries = []
-    for length in chosen.lengths or sorted({6, 20, *row_lengths().values()}):
-        batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
+    sides = options.sides or [
+        side for side in SIDES if side != "bfloat16" or (is_quick(side, CPU) and not options.instructions)
+    ]
+    for length in options.lengths or (sorted({6, 20, *row_lengths()}) if options.full else [9]):
+        batch_size = min(options.batch_size, MOST_TOKENS // (length + 1))
         tokens = batch_size * (length + 1)
-        n_steps = max(1, math.ceil(chosen.tokens / tokens))
-        sides = chosen.sides or [s for s in SIDES if s != "bfloat16" or (is_quick(s, CPU) and not chosen.instructions)]
+        n_steps = math.ceil(options.tokens / tokens)
         seconds: common.Seconds = {side: [] for side in sides}
-        for repetition in range(chosen.repetitions):
-            for side in sides:
-                common.say(
-                    f"length {length}, {side}, {n_steps} steps, repetition {repetition + 1} of {chosen.repetitions}"
-                )
-                options = {"side": side, "length": length, "n_steps": n_steps, "batch_size": batch_size}
-                seconds[side].append(in_a_process("steps", settings=side != "stock", **options) / n_steps)
+        for repetition, side in itertools.product(range(1, options.repetitions + 1), sides):
+            common.say(f"length {length}, {side}, {n_steps} steps, repetition {repetition} of {options.repetitions}")
+            spent = in_a_process(worker_steps, side, length, n_steps, batch_size, settings=side != "stock")
+            seconds[side].append(spent / n_steps)
         rates = {side: tokens / median for side, median in common.medians(seconds).items()}
         ratios = {side: rates[side] / rates["stock"] for side in sides if "stock" in rates and side != "stock"}
-        entries.append(
-            {
-                "length": length,
-                "batch_size": batch_size,
-                "steps": n_steps,
-                "tokens_per_second": rates,
-                "ratios": ratios,
-                "step_seconds": seconds,
-            }
-        )
+        entry = {"length": length, "batch_size": batch_size, "steps": n_steps, "tokens_per_second": rates}
+        entries.append(entry | {"ratios": ratios, "step_seconds": seconds})
         common.say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
     met = all(entry["ratios"].get("float32", 0) >= 4 for entry in entries)
-    return {"batch_size": chosen.batch_size, "target": 4, "met": met, "entries": entries}
+    return {"batch_size": options.batch_size, "target": 4, "met": met, "entries": entries}
 
 
-def embedding(chosen: argparse.Namespace) -> Results:
+def embedding(options: Options) -> Results:
     """Compare the time of training steps with the two embeddings."""
-    entries = []
-    for length in chosen.lengths or sorted(set(row_lengths().values())):
-        n_steps = max(1, math.ceil(chosen.tokens / chosen.batch_size / (length + 1)))
-        options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
-        options |= {"device": chosen.device, "compute": chosen.compute, "repetitions": 2 * chosen.repetitions}
-        for compiled in (False, True) if is_wanted(torch.device(chosen.device)) else (False,):
-            common.say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
-            found = in_a_process("embedding", settings=True, compiled=compiled, **options)
-            ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
-            low, high = interval(ratios)
-            tokens = n_steps * chosen.batch_size * (length + 1)
-            rates = {name: tokens / median for name, median in common.medians(found).items()}
-            entries.append(
-                {"length": length, "compiled": compiled, "steps": n_steps, "ratio": statistics.median(ratios),
-                 "mean": statistics.fmean(ratios), "interval": [low, high], "tokens_per_second": rates,
-                 "seconds": found}
-            )  # fmt: skip
-            common.say(
-                f"length {length}{', compiled' * compiled}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in "
-                f"[{low:.3f}, {high:.3f}], {rates['adelic']:,.0f} and {rates['learned']:,.0f} tokens/s"
-            )
-    return {"device": device_name(torch.device(chosen.device)), "compute": chosen.compute,
-            "batch_size": chosen.batch_size, "met": all(e["interval"][0] <= 1 for e in entries),
-            "entries": entries}  # fmt: skip
+    entries, device = [], torch.device(options.device)
+    lengths = options.lengths or (row_lengths() if options.full else [9])
+    for length, compiled in itertools.product(lengths, (False, True) if is_wanted(device) else (False,)):
+        tokens = options.batch_size * (length + 1)
+        n_steps = math.ceil(options.tokens / tokens)
+        named = f"length {length}{', compiled' * compiled}"
+        common.say(f"{named}, both embeddings, {n_steps} steps")
+        found = in_a_process(worker_embedding, options, length, n_steps, compiled)
+        ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
+        median, mean, half = statistics.median(ratios), statistics.fmean(ratios), confidence_interval(ratios)
+        rates = {name: n_steps * tokens / seconds for name, seconds in common.medians(found).items()}
+        entry = {"length": length, "compiled": compiled, "steps": n_steps, "ratio": median, "mean": mean}
+        entry |= {"interval": [mean - half, mean + half], "tokens_per_second": rates, "seconds": found}
+        entries.append(entry)
+        common.say(f"{named}: AOE / nn.Embedding {median:.3f}, mean {mean:.3f} ± {half:.3f}; tokens/s: {rates}")
+    about = {"device": device_name(device), "compute": options.compute, "batch_size": options.batch_size}
+    return about | {"met": all(entry["interval"][0] <= 1 for entry in entries), "entries": entries}
 
 
-def products(chosen: argparse.Namespace) -> Results:
+def products(options: Options) -> Results:
     """Measure the products of a layer, which take most of a step."""
     common.say(f"{len(LAYERS)} linear layers, one core")
-    seconds = in_a_process("products", settings=True, repetitions=10 * chosen.repetitions)
+    seconds = in_a_process(worker_products, 10 * options.repetitions)
     rates = {
         layer: {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
         for (layer, shape), found in zip(LAYERS.items(), map(common.medians, seconds), strict=True)
     }
     return {"tokens": TOKENS, "gigaflops": rates, "seconds": seconds}
-
-
-def interval(values: list[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the mean, by Student's t; the values are three or more."""
-    from adelic_lab.report.statistics import confidence_interval
-
-    half = confidence_interval(values)
-    assert half is not None
-    return statistics.fmean(values) - half, statistics.fmean(values) + half
 
 
 def paper_recipe(batch_size: int, compute: str = "float32") -> adelic_lab.TrainConfig:
@@ -287,21 +276,20 @@ def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float
     return time.perf_counter() - start
 
 
-def worker_embedding(
-    length: int, n_steps: int, batch_size: int, repetitions: int, device: str, compute: str, compiled: bool
-) -> common.Seconds:
+def worker_embedding(options: Options, length: int, n_steps: int, compiled: bool) -> common.Seconds:
     """Return the seconds of some steps with each embedding, in turn. The validation at their end waits for a GPU."""
     if not compiled:
         os.environ[COMPILE] = "off"
-    recipe = paper_recipe(batch_size, compute)
-    splits = random_splits(length, n_steps * batch_size, torch.device(device))
+    device, recipe = torch.device(options.device), paper_recipe(options.batch_size, options.compute)
+    splits = random_splits(length, n_steps * options.batch_size, device)
     trainers = {
         name: Trainer(
             model_for(name, length, recipe).to(device), recipe, *splits, objective=OneClass(N_CLASSES), seed=0
         )
         for name in ("adelic", "learned")
     }
-    return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
+    runs = {name: trainer.run_epoch for name, trainer in trainers.items()}
+    return common.interleaved(runs, 2 * options.repetitions)
 
 
 def worker_products(repetitions: int) -> list[common.Seconds]:
@@ -324,4 +312,4 @@ def worker_products(repetitions: int) -> list[common.Seconds]:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

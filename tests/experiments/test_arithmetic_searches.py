@@ -1,7 +1,6 @@
 """The searches of learning rates: what is searched, what is chosen, and that the committed plan says it."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -76,22 +75,20 @@ def test_the_best_rate_is_chosen_and_of_equals_the_solvers_own(script):
 
 @pytest.mark.long
 def test_a_search_is_made_once_and_its_plan_is_written(small, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["arithmetic_searches.py", "--budget", "5m"])
     assert small.table().endswith("| addition | xval | not run |  |  |")
-    small.main()
+    small.main(tasks=small.TASKS, solvers=tuple(small.STEPS), budget=300.0)
     [series] = read_plan(small.PLAN)
     assert (series.task, series.model, series.examples, len(series.experiments)) == ("addition", "xval", 20, 3)
     assert (series.experiments[0].steps.steps, series.experiments[0].steps.learning_rate) == (2, 1e-3)
     assert small.table().splitlines()[-1] == "| addition | xval | 0 | **0** | 0 |"
     check_agreement(small)
     monkeypatch.setattr(subprocess, "Popen", None)  # nothing more is run
-    small.main()
+    small.main(tasks=small.TASKS, solvers=tuple(small.STEPS))
 
 
 @pytest.mark.long
 def test_a_budget_ends_a_search(small, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["arithmetic_searches.py", "--budget", "1s"])
     monkeypatch.setattr(small, "STEPS", {"fone": 10**6})
     with pytest.raises(SystemExit, match="the budget is spent; the same command goes on from there"):
-        small.main()
+        small.main(tasks=small.TASKS, solvers=tuple(small.STEPS), budget=1.0)
     assert not small.SEARCHES.exists()

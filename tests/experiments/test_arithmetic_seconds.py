@@ -30,7 +30,6 @@ TRAINED_LONG = {
 def test_the_picture_is_that_of_the_results(script, tmp_path, monkeypatch):
     committed = script.PICTURE.read_bytes()
     monkeypatch.setattr(script, "PICTURE", tmp_path / "seconds.svg")
-    monkeypatch.setattr("sys.argv", ["arithmetic_seconds.py"])
     script.main()
     assert script.PICTURE.read_bytes() == committed
 

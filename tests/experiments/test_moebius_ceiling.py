@@ -20,8 +20,8 @@ def test_the_page_has_the_figures_of_the_file():
 
 def test_a_smaller_sample(script, tmp_path, monkeypatch):
     output = tmp_path / "found.json"
-    monkeypatch.setattr("sys.argv", ["moebius_ceiling.py", "--n", "4000", "--output", str(output)])
-    script.main()
+    monkeypatch.setattr("sys.argv", ["moebius_ceiling.py", "--n", "4000"])
+    script.main(n=4000, output=output)
     found = json.loads(output.read_text(encoding="utf-8"))
     assert found["command"].startswith("python experiments/moebius_ceiling.py --n 4000")
     assert [ceiling["low"] for ceiling in found["ceilings"].values()] == [2, 10**13 + 1]
