@@ -198,7 +198,7 @@ def test_what_needs_an_extra_names_it(with_extras):
     uses = {
         "from adelic import nn": "adelic.nn needs torch|torch",
         "adelic.acd.load('schubert', n=3)": "Parquet needs pyarrow|data",
-        "from adelic.acd.mheight import kernels": "adelic.acd needs numba|data",
+        "from adelic.acd.quiver import kernels": "adelic.acd needs numba|data",
         "adelic.acd.load('characters', n=5)": "a character table needs scipy|data",
         "adelic.data.source('table.parquet', target='x').load(0)": "Parquet needs pyarrow|data",
         "from adelic.integrations.sklearn import AdelicEncoder": "adelic.integrations.sklearn needs scipy|sklearn",

@@ -169,7 +169,7 @@ def test_int64_holds_all_characters_up_to_the_maximum():
 @pytest.mark.slow
 def test_dimensions_at_the_maximum():
     n = MAXIMUM
-    table = characters.all_characters(n)
+    table = characters.character_table(n)
     assert table[:, -1].tolist() == [dimension(lam) for lam in characters.partitions(n)]
     assert table[-1].tolist() == [sign(mu) for mu in characters.partitions(n)]
 

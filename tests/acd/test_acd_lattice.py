@@ -7,16 +7,42 @@ import pytest
 
 from adelic.acd import lattice
 from adelic.data.splits import TRAIN, VALIDATION, split_rows
-from adelic.errors import EncodingError, TaskSizeError, UnknownNameError
+
+
+def is_path(word):
+    """The definition: one 1 more than zeros, and more 1 than zeros in each prefix."""
+    return 2 * sum(word) == len(word) + 1 and all(2 * sum(word[:k]) > k for k in range(1, len(word) + 1))
 
 
 def naive_paths(n):
-    """The definition, word by word, in ascending lexicographic order."""
-    return [
-        word
-        for word in product((0, 1), repeat=2 * n - 1)
-        if sum(word) == n and all(2 * sum(word[:k]) > k for k in range(1, 2 * n))
-    ]
+    """All paths, word by word, in ascending lexicographic order."""
+    return list(filter(is_path, product((0, 1), repeat=2 * n - 1)))
+
+
+def continued_fraction(path):
+    """1, 1 for every pair of equal neighbours, 2 for every pair of different ones."""
+    return [term for one, other in pairwise(path) for term in ([1, 1] if one == other else [2])]
+
+
+def convergents(terms):
+    """The last and the last but one convergent of a continued fraction, as (numerator, denominator)."""
+    p, q, r, s = 1, 0, 0, 1
+    for term in terms:
+        p, q, r, s = term * p + r, term * q + s, p, q
+    return (p, q), (r, s)
+
+
+def matching_number(path):
+    return convergents(continued_fraction(path))[0][0]
+
+
+def lagrange_number(path):
+    """(D, q) such that √D/q is the greatest value over the rotations of [2, c_1, ..., c_k]."""
+    terms, found = [2, *continued_fraction(path)], []
+    for start in range(len(terms)):
+        (p, q), (r, s) = convergents(terms[start:] + terms[:start])
+        found.append(((p - s) ** 2 + 4 * q * r, q))
+    return max(found, key=cmp_to_key(compare_lagrange))
 
 
 def classes(paths, number, compare=None):
@@ -36,8 +62,8 @@ def compare_lagrange(one, other):
 def naive_rows(n, edition):
     """Lower and upper paths by label, from the rule as ACD describes it."""
     paths = naive_paths(n)
-    matching = classes(paths, lattice.matching_number)
-    lagrange = classes(paths, lattice.lagrange_number, compare_lagrange)
+    matching = classes(paths, matching_number)
+    lagrange = classes(paths, lagrange_number, compare_lagrange)
     if edition == "published":
         lagrange.sort(key=min)
     above = []
@@ -52,7 +78,7 @@ def naive_rows(n, edition):
 def reversed_cycle(path):
     """The lattice path among the rotations of the reversed word."""
     word = tuple(path)[::-1]
-    (found,) = {r for k in range(len(word)) if lattice.is_lattice_path(r := word[k:] + word[:k])}
+    (found,) = {r for k in range(len(word)) if is_path(r := word[k:] + word[:k])}
     return found
 
 
@@ -61,31 +87,12 @@ def test_paths_are_those_of_the_definition(n):
     paths = lattice.all_paths(n)
     assert [tuple(path) for path in paths.tolist()] == naive_paths(n)
     assert len(paths) == comb(2 * n - 2, n - 1) // n
-    for word in product((0, 1), repeat=2 * n - 1) if n < 6 else ():
-        assert lattice.is_lattice_path(word) == (word in set(map(tuple, paths.tolist())))
-
-
-@pytest.mark.parametrize("word", [[], [0], [1, 1], [1, 0], [1, 0, 1], [1, 1, 0, 0, 1], [1, 1, 1]])
-def test_words_that_are_no_lattice_path(word):
-    assert not lattice.is_lattice_path(word)
-    for function in (lattice.continued_fraction, lattice.matching_number, lattice.lagrange_number):
-        with pytest.raises(EncodingError, match="not a lattice path"):
-            function(word)
-    with pytest.raises(EncodingError, match="not a lattice path"):
-        lattice.covers(word, order="matching")
-
-
-@pytest.mark.parametrize("word", ["110", b"110", None, 5, [1, 1, 2], [1.0, 1.0, 0.0], [True, True, False], [[1, 1, 0]]])
-def test_malformed_words_raise(word):
-    for function in (lattice.is_lattice_path, lattice.continued_fraction, lattice.lagrange_number):
-        with pytest.raises(EncodingError):
-            function(word)
 
 
 def test_oracle(oracle):
     for path, matching, D, q in oracle("lattice"):
-        assert lattice.matching_number(path) == matching
-        assert lattice.lagrange_number(path) == (D, q)
+        assert matching_number(path) == matching
+        assert lagrange_number(path) == (D, q)
         m, t, least = lattice.numbers(np.array([path], np.int8))
         assert (m[0], int(t[0]) ** 2 - 4, least[0]) == (matching, D, q)
 
@@ -93,7 +100,7 @@ def test_oracle(oracle):
 def test_examples_of_schiffler():
     """Two paths of equal matching number, from the problem collection OPAC."""
     for path in ([1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0]):
-        assert lattice.matching_number(path) == 40199
+        assert matching_number(path) == 40199
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7, 8])
@@ -101,10 +108,10 @@ def test_numbers_of_all_paths(n):
     """All at once, one at a time, and the Lagrange number as the greatest [a_i; ...] + [0; a_(i-1), ...] in floats."""
     paths = lattice.all_paths(n)
     for path, m, t, q in zip(paths, *lattice.numbers(paths), strict=True):
-        assert lattice.matching_number(path) == m
-        D, least = lattice.lagrange_number(path)
+        assert matching_number(path) == m
+        D, least = lagrange_number(path)
         assert (int(t) ** 2 - 4, q) == (D, least)
-        terms = (2, *lattice.continued_fraction(path)) * 40
+        terms = [2, *continued_fraction(path)] * 40
         period = len(terms) // 40
         values = [
             evaluated(terms[start : start + 40]) + 1 / evaluated(terms[start - 1 : start - 41 : -1])
@@ -202,27 +209,6 @@ def test_reversed_cycles_have_equal_lagrange_numbers_and_nothing_else_has(n):
         members.setdefault(rank, set()).add(tuple(path))
     for path, rank in zip(paths.tolist(), ranks.tolist(), strict=True):
         assert members[rank] == {tuple(path), reversed_cycle(path)}
-
-
-def test_covers(generated):
-    n = 6
-    for edition in ("published", "corrected"):
-        rows = generated("lattice", n, edition)
-        lower, upper = rows.X[:, : 2 * n - 1], rows.X[:, 2 * n - 1 :]
-        for path in np.unique(lower, axis=0)[::5]:
-            for label, order in enumerate(lattice.LABELS):
-                chosen = (lower == path).all(axis=1) & (rows.y == label)
-                expected = [tuple(q) for q in upper[chosen].tolist()]
-                assert lattice.covers(path, order=order, edition=edition) == expected
-
-
-def test_covers_raises():
-    with pytest.raises(UnknownNameError, match="lagrange"):
-        lattice.covers([1], order="lagrnge")
-    with pytest.raises(UnknownNameError):
-        lattice.covers([1], order="matching", edition="leaky")
-    with pytest.raises(TaskSizeError):
-        lattice.covers([1] * 20 + [0] * 19, order="matching")
 
 
 def test_common_prefix_cue(generated):

@@ -51,7 +51,9 @@ def record(task, x, y):
     if task == "quiver":  # names that are not known to the reader, and another labelling than ours
         n = isqrt(len(x))
         return {"b": np.array(x).reshape(n, n)[::-1, ::-1].tolist(), "type": f"{quiver.TYPES[y]}_{n}"}
-    P, Q = rsk.tableaux(x)
+    n = len(x) // 6 - 1
+    brackets = "".join({0: "[", n + 1: "],"}.get(token, f"{token},") for token in x if token < n + 2)
+    P, Q = json.loads(brackets.replace(",]", "]").removesuffix(","))
     w = rsk.permutations_of(np.array([y]))[0].tolist()
     return {"Permutation": w, "Standard Young tableau 1": P, "Standard Young tableau 2": Q}
 
@@ -173,7 +175,7 @@ def test_a_wrong_label_is_found_and_kept(planted, task):
 def test_a_duplicate_is_found_across_the_splits_and_in_another_labelling(planted):
     def change(splits):
         X, y = splits["train"]
-        relabelled = quiver.relabel(X[7].reshape(6, 6), [2, 0, 1, 3, 5, 4]).reshape(1, 36)
+        relabelled = X[7].reshape(6, 6)[np.ix_(*[[1, 2, 0, 3, 5, 4]] * 2)].reshape(1, 36)
         splits["test"] = np.concatenate([splits["test"][0], relabelled]), np.append(splits["test"][1], y[7])
 
     d = planted("quiver", change)

@@ -71,9 +71,8 @@ def test_oracle(oracle):
         assert rsk.inverse_rsk(P, Q) == tuple(word)
         assert rsk.inversion_vector(word) == tuple(inversions)
         X, y = rsk.encoded([word])
-        assert rsk.tokens(word) == tuple(X[0].tolist()) == tuple(published_tokens(P, Q, 6 * len(word) + 6))
+        assert list(rsk.bracketed(P, Q)) == X[0].tolist() == published_tokens(P, Q, 6 * len(word) + 6)
         assert y.tolist() == [inversions]
-        assert rsk.tableaux(X[0]) == (P, Q)
         assert rsk.permutations_of(inversions).tolist() == word
 
 
@@ -92,7 +91,7 @@ def test_rows_are_all_permutations_in_lexicographic_order(n, generated):
     assert rows.X.shape == (len(every), 6 * n + 6)
     assert rsk.permutations_of(rows.y).tolist() == list(map(list, every))
     for word, x, y in list(zip(every, rows.X, rows.y, strict=True))[:: 1 if n < 7 else 17]:
-        assert x.tolist() == list(rsk.tokens(word)) == published_tokens(*rsk.rsk(word), 6 * n + 6)
+        assert x.tolist() == published_tokens(*rsk.rsk(word), 6 * n + 6)
         assert y.tolist() == list(rsk.inversion_vector(word))
     assert len(np.unique(rows.X, axis=0)) == len(every)
 
@@ -126,9 +125,9 @@ def test_cues(generated):
     rows = generated("rsk", n)
     number, descents = rsk.number_of_rows(rows.X), rsk.descents_of_recording_tableau(rows.X)
     pairs = list(combinations(range(1, n + 1), 2))
-    for x, y, count, mask in zip(rows.X[::7], rows.y[::7], number[::7], descents[::7], strict=True):
-        P, _ = rsk.tableaux(x)
-        assert len(P) == count
+    words = rsk.permutations_of(rows.y)
+    for word, y, count, mask in zip(words[::7], rows.y[::7], number[::7], descents[::7], strict=True):
+        assert len(rsk.rsk(word)[0]) == count
         for i in range(1, n):
             assert mask >> (i - 1) & 1 == y[pairs.index((i, i + 1))]
     assert set(rsk.TASK.cues) == {"number of rows", "descents of Q"}
@@ -138,7 +137,7 @@ def test_cues(generated):
     "word", [[1, 1, 2], [2, 3], [0, 1], [1.0, 2.0], [True], "12", None, 5, [[1, 2]], [1, None], [10**30]]
 )
 def test_no_permutation(word):
-    for function in (rsk.rsk, rsk.inversion_vector, rsk.tokens):
+    for function in (rsk.rsk, rsk.inversion_vector):
         with pytest.raises(EncodingError):
             function(word)
 
@@ -195,21 +194,6 @@ def test_no_pair_of_tableaux(P, Q):
             rsk.inverse_rsk(*pair)
 
 
-@given(data=st.data(), word=words)
-def test_changed_tokens_are_no_tableaux_or_other_tableaux(data, word):
-    row = list(rsk.tokens(word))
-    place = data.draw(st.integers(0, len(row) - 1))
-    row[place] = data.draw(st.integers(-1, len(word) + 3).filter(lambda token: token != row[place]))
-    with pytest.raises(EncodingError):  # a single change never gives the tokens of another pair
-        rsk.tableaux(row)
-
-
-@pytest.mark.parametrize("row", [[], [0] * 6, [0] * 7, list("000144"), None, 5, "0", [1.0] * 12, [[0] * 12]])
-def test_no_row_of_tokens(row):
-    with pytest.raises(EncodingError):
-        rsk.tableaux(row)
-
-
 @pytest.mark.parametrize(
     "bits", [[], [1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 2], [0.0], [True], [[1], [0, 1, 1]], 5, None, [[]], "0", [10**30]]
 )
@@ -228,7 +212,7 @@ def test_symmetries_of_shapes_that_do_not_belong_together():
 
 def test_the_view_of_cells_by_the_insertion():
     words = list(permutations(range(1, 6)))
-    seen = rsk.TASK.views["cells"].rows(np.array([rsk.tokens(word) for word in words], np.int8))
+    seen = rsk.TASK.views["cells"].rows(rsk.encoded(words)[0])
     for word, numbers in zip(words, seen.reshape(-1, 2, 2, 5).tolist(), strict=True):
         for tableau, (rows, columns) in zip(rsk.rsk(word), numbers, strict=True):
             for i, row in enumerate(tableau):

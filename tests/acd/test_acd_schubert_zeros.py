@@ -183,14 +183,6 @@ def test_prefixes_solve_the_published_edition(n, generated):
     assert accuracy["corrected"] < {3: 1.01, 4: 0.95, 5: 0.83}[n]
 
 
-def test_cues_do_not_depend_on_the_chunks(generated, monkeypatch):
-    X = generated("schubert", 4).X
-    whole = {name: cue(X) for name, cue in schubert.TASK.cues.items()}
-    monkeypatch.setattr(schubert, "CUE_CHUNK", 100)
-    for name, cue in schubert.TASK.cues.items():
-        assert (cue(X) == whole[name]).all()
-
-
 def test_candidates_are_all_that_the_descents_allow():
     n = 3
     expected = [w for w in permutations(range(2 * n - 1)) if max(descents(w), default=0) <= n - 1]

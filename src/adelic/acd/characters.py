@@ -145,28 +145,6 @@ Int64 = NDArray[np.int64]
 # All characters of a group at once
 
 
-def all_characters(n: int, progress: Progress | None = None) -> Int64:
-    """Return χ^λ_μ for all partitions λ (rows) and μ (columns) of n, 1 <= n <= 33, in reverse lexicographic order.
-
-    >>> all_characters(3).tolist()
-    [[1, 1, 1], [-1, 0, 2], [1, -1, 1]]
-    """
-    shapes = [partitions(m) for m in range(n + 1)]
-    tables: list[Int64] = [np.ones((1, 1), np.int64)]  # of the trivial group S_0
-    for m in range(1, n + 1):
-        greatest = n if m == n else min(m, n - m)
-        blocks = []
-        # In this order the blocks are the columns in reverse lexicographic order.
-        for k in range(greatest, 0, -1):
-            smaller = tables[m - k]
-            columns = _count_with_parts_up_to(k, shapes[m - k])
-            blocks.append(_removals(shapes[m], shapes[m - k], k) @ smaller[:, smaller.shape[1] - columns :])
-        tables.append(np.hstack(blocks))
-        if progress:
-            progress(m, n, "character tables")
-    return tables[n]
-
-
 def _removals(shapes: list[Partition], smaller_shapes: list[Partition], k: int) -> "csr_array":
     """Return the matrix with the sign of the rim hook that is λ without λ', of length k, in row λ and column λ'."""
     with needs_extra("a character table", "data"):
@@ -231,11 +209,12 @@ def character(lam: Iterable[int], mu: Iterable[int]) -> int:
     return signs.get((), 0)
 
 
-def character_table(n: int) -> NDArray[np.int64]:
+def character_table(n: int, progress: Progress | None = None) -> Int64:
     """Return the character table of S_n: χ^λ_μ in the row of λ and the column of μ, in the order of `partitions(n)`.
 
     Args:
         n: a whole number from 1 to 33, beyond which int64 could not hold all values.
+        progress: called with (done, total, what).
 
     Raises:
         TaskSizeError: n is not such a number.
@@ -247,7 +226,21 @@ def character_table(n: int) -> NDArray[np.int64]:
            [ 1,  0, -1, -1,  3],
            [-1,  1,  1, -1,  1]])
     """
-    return all_characters(TASK.check_size(n, "published"))
+    n = TASK.check_size(n, "published")
+    shapes = [partitions(m) for m in range(n + 1)]
+    tables: list[Int64] = [np.ones((1, 1), np.int64)]  # of the trivial group S_0
+    for m in range(1, n + 1):
+        greatest = n if m == n else min(m, n - m)
+        blocks = []
+        # In this order the blocks are the columns in reverse lexicographic order.
+        for k in range(greatest, 0, -1):
+            smaller = tables[m - k]
+            columns = _count_with_parts_up_to(k, shapes[m - k])
+            blocks.append(_removals(shapes[m], shapes[m - k], k) @ smaller[:, smaller.shape[1] - columns :])
+        tables.append(np.hstack(blocks))
+        if progress:
+            progress(m, n, "character tables")
+    return tables[n]
 
 
 # The data set
@@ -294,7 +287,7 @@ def _partition_count(n: int) -> int:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    y = all_characters(n, request.progress).reshape(-1)
+    y = character_table(n, request.progress).reshape(-1)
     padded = np.array([shape + (0,) * (n - len(shape)) for shape in partitions(n)], np.int8)
     count = len(padded)
     pairs = np.empty((count, count, 2 * n), np.int8)

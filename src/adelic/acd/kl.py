@@ -35,10 +35,10 @@ from functools import lru_cache
 from math import comb, factorial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
-from adelic.acd.permutations import length, lengths, read_permutation, read_permutations, symmetric_group
+from adelic.acd.permutations import in_chunks, length, lengths, read_permutation, symmetric_group
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View
 from adelic.errors import EncodingError
@@ -56,23 +56,6 @@ ROOM = np.uint64(0xFF80_8080_8080_8080)  # what must be zero: degree 7, and the 
 
 
 # All polynomials of a group at once
-
-
-def coefficient_table(n: int, progress: Progress | None = None) -> Int8:
-    """Return the coefficients of P_(x,w), shape (n!, n!, max(n - 1, 1)), for 1 <= n <= 7.
-
-    The first index is the rank of x in lexicographic order, the second that of w, the third the degree.
-
-    >>> table = coefficient_table(3)
-    >>> table.shape, table[..., 0].tolist()[4], int(table[..., 1].sum())  # x = 201 is below itself and 210
-    ((6, 6, 2), [0, 0, 0, 0, 1, 1], 0)
-    """
-    packed = packed_polynomials(n, progress)
-    count = len(packed)
-    coefficients = packed.view(np.int8).reshape(count, count, PACKED.itemsize)
-    columns = max(n - 1, 1)
-    assert not coefficients[:, :, columns:].any()
-    return np.ascontiguousarray(coefficients[:, :, :columns].transpose(1, 0, 2))
 
 
 def packed_polynomials(n: int, progress: Progress | None = None) -> Packed:
@@ -135,7 +118,6 @@ def _times_simple(group: Int8, s: int) -> NDArray[np.intp]:
 Permutation = tuple[int, ...]
 Coefficients = tuple[int, ...]
 
-CHUNK = 1 << 18  # rows that are looked at together, so that 25 million of them take little memory on the way
 
 # Measured: rows and targets, their copies in the splits, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 48
@@ -174,11 +156,12 @@ def kazhdan_lusztig(x: Iterable[int], w: Iterable[int]) -> Coefficients:
     return _polynomial(lower, upper)
 
 
-def kl_polynomials(n: int) -> NDArray[np.int8]:
+def kl_polynomials(n: int, progress: Progress | None = None) -> Int8:
     """Return the coefficients of all Kazhdan-Lusztig polynomials of S_n, shape (n!, n!, max(n - 1, 1)).
 
     Args:
         n: a whole number from 1 to 7.
+        progress: called with (done, total, what).
 
     Returns:
         The coefficient of q^d in P_(x,w) at [x, w, d], permutations by their ranks in lexicographic order.
@@ -190,32 +173,12 @@ def kl_polynomials(n: int) -> NDArray[np.int8]:
     array([[1, 1],
            [0, 1]], dtype=int8)
     """
-    return coefficient_table(TASK.check_size(n, "published"))
-
-
-def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether x <= w in the Bruhat order, for many pairs at once.
-
-    Args:
-        x: permutations of 0..n-1 in one-line notation, shape (*, n).
-        w: permutations, shape (*, n), likewise; the two shapes are broadcast.
-
-    Returns:
-        Booleans, shape (*).
-
-    Raises:
-        EncodingError: the shapes do not fit, or a row is not a permutation of 0..n-1.
-
-    >>> bruhat_leq([[0, 1, 2], [1, 2, 0]], [2, 0, 1]).tolist()
-    [True, False]
-    """
-    lower, upper = (read_permutations(each, 0) for each in (x, w))
-    if lower.shape[-1] != upper.shape[-1]:
-        raise EncodingError(f"permutations of {lower.shape[-1]} and of {upper.shape[-1]} cannot be compared")
-    try:
-        return many.bruhat_below(lower, upper)
-    except ValueError as error:
-        raise EncodingError(f"shapes {lower.shape} and {upper.shape} cannot be broadcast") from error
+    packed = packed_polynomials(TASK.check_size(n, "published"), progress)
+    count = len(packed)
+    coefficients = packed.view(np.int8).reshape(count, count, PACKED.itemsize)
+    columns = max(n - 1, 1)
+    assert not coefficients[:, :, columns:].any()
+    return np.ascontiguousarray(coefficients[:, :, :columns].transpose(1, 0, 2))
 
 
 @lru_cache(maxsize=1 << 18)
@@ -311,7 +274,7 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    table = coefficient_table(n, request.progress)
+    table = kl_polynomials(n, request.progress)
     group = many.symmetric_group(n)
     X = np.empty((len(group), len(group), 2 * n), np.int8)
     X[:, :, :n] = group[:, None]
@@ -331,9 +294,7 @@ def _tally(rows: Rows) -> Mapping[str, int]:
 
 def _by_chunks(function: Callable[[Integers, Integers], Integers], X: Integers) -> Integers:
     """Return function(x, w) for all rows, a few of them at a time."""
-    n = X.shape[1] // 2
-    starts = range(0, max(len(X), 1), CHUNK)
-    return np.concatenate([function(X[i : i + CHUNK, :n], X[i : i + CHUNK, n:]) for i in starts])
+    return in_chunks(lambda part: function(*np.hsplit(part, 2)), X)
 
 
 def _inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:

@@ -39,19 +39,14 @@ most 3^k for k factors, as no row or column of a factor sums to more than 3: for
 in int64.
 """
 
-from collections.abc import Iterable
-from itertools import pairwise
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.permutations import read_sequence
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
-from adelic.errors import EncodingError, UnknownNameError
-from adelic.storage.checks import shown
 
 Int8 = NDArray[np.int8]
 Int64 = NDArray[np.int64]
@@ -221,111 +216,6 @@ PEAK_BYTES_PER_TOKEN = 3
 PEAK_BYTES_PER_WRITTEN_ROW = 400
 
 
-# One path at a time
-
-
-def is_lattice_path(path: Iterable[int]) -> bool:
-    """Return whether a word has n ones and n-1 zeros, and more ones than zeros in every prefix but the empty one.
-
-    Args:
-        path: zeros and ones, any number of them.
-
-    Raises:
-        EncodingError: there is another letter in it.
-
-    >>> is_lattice_path([1, 1, 0, 1, 0]), is_lattice_path([1, 0, 1, 1, 0]), is_lattice_path([1, 1, 0])
-    (True, False, True)
-    """
-    excess = 0
-    for step in _read_word(path):
-        excess += 1 if step else -1
-        if excess <= 0:
-            return False
-    return excess == 1
-
-
-def continued_fraction(path: Iterable[int]) -> tuple[int, ...]:
-    """Return 1, 1 for every pair of equal neighbours in a lattice path, 2 for every pair of different ones.
-
-    Raises:
-        EncodingError: `path` is not a lattice path.
-
-    >>> continued_fraction([1, 1, 0, 1, 0])
-    (1, 1, 2, 2, 2)
-    """
-    terms: list[int] = []
-    for one, next_one in pairwise(_read_path(path)):
-        terms += [1, 1] if one == next_one else [2]
-    return tuple(terms)
-
-
-def matching_number(path: Iterable[int]) -> int:
-    """Return the numerator of the continued fraction of a lattice path (1 for the path of one step).
-
-    Raises:
-        EncodingError: `path` is not a lattice path.
-
-    >>> matching_number([1, 1, 0, 1, 0])  # [1; 1, 2, 2, 2] = 29/17
-    29
-    """
-    return _convergents(continued_fraction(path))[0][0]
-
-
-def lagrange_number(path: Iterable[int]) -> tuple[int, int]:
-    """Return (D, q) such that √D/q is the greatest value that √D/q has over the rotations of [2, c_1, ..., c_k].
-
-    Args:
-        path: a lattice path; c_1, ..., c_k is its continued fraction.
-
-    Returns:
-        Integers as the rotation gives them, without reduction: D = (p - s)² + 4qr, where p/q and r/s are its last two
-        convergents.
-
-    Raises:
-        EncodingError: `path` is not a lattice path.
-
-    >>> lagrange_number([1, 1, 0, 1, 0])  # √7565/29 = 2.9992
-    (7565, 29)
-    """
-    terms = (2, *continued_fraction(path))
-    greatest = None
-    for start in range(len(terms)):
-        (p, q), (r, s) = _convergents(terms[start:] + terms[:start])
-        number = ((p - s) ** 2 + 4 * q * r, q)
-        if greatest is None or number[0] * greatest[1] ** 2 > greatest[0] * q**2:
-            greatest = number
-    assert greatest is not None, "the 2 is always there"
-    return greatest
-
-
-def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> list[tuple[int, ...]]:
-    """Return the paths that cover a lattice path, in ascending lexicographic order; all paths of its n are enumerated.
-
-    Args:
-        path: a lattice path of at most 2 · 19 - 1 steps.
-        order: "matching" or "lagrange".
-        edition: "corrected", or "published" for the classes of equal Lagrange number sorted by their least path.
-
-    Raises:
-        EncodingError: `path` is not a lattice path.
-        TaskSizeError: this machine's memory cannot hold all paths.
-        UnknownNameError: there is no such order or edition.
-
-    >>> covers([1, 1, 0, 1, 0], order="matching"), covers([1, 1, 1, 0, 0], order="lagrange")
-    ([(1, 1, 1, 0, 0)], [])
-    """
-    word = _read_path(path)
-    if order not in LABELS:
-        raise UnknownNameError.of("order", order, LABELS)
-    TASK.check_edition(edition)
-    n = (len(word) + 1) // 2
-    TASK.check_memory(TASK.check_size(max(n, TASK.minimum), edition), edition)
-    paths = all_paths(n)
-    ranks = _ranks(paths, edition)[LABELS.index(order)]
-    (own,) = np.flatnonzero((paths == word).all(axis=1))
-    return [tuple(upper) for upper in paths[ranks == ranks[own] + 1].tolist()]
-
-
 def heights(X: Integers) -> Integers:
     """Return for each row the heights of its two paths after each step, and their differences.
 
@@ -350,34 +240,6 @@ def common_prefix(X: Integers) -> Integers:
     steps = X.shape[1] // 2
     shared: Integers = np.logical_and.accumulate(X[:, :steps] == X[:, steps:], axis=1).sum(axis=1)
     return shared
-
-
-def _read_word(path: Iterable[int]) -> tuple[int, ...]:
-    word = read_sequence(path, "a lattice path")
-    if not set(word) <= {0, 1}:
-        raise EncodingError(f"{shown(word)} has other steps than 0 (north) and 1 (east)")
-    return word
-
-
-def _read_path(path: Iterable[int]) -> tuple[int, ...]:
-    word = _read_word(path)
-    if not is_lattice_path(word):
-        raise EncodingError(
-            f"{shown(word)} is not a lattice path: it needs one 1 more than zeros, and more 1 than zeros in each prefix"
-        )
-    return word
-
-
-def _convergents(terms: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the last and the last but one convergent of a continued fraction, as (numerator, denominator).
-
-    >>> _convergents((1, 1, 2, 2, 2)), _convergents(())
-    (((29, 17), (12, 7)), ((1, 0), (0, 1)))
-    """
-    p, q, r, s = 1, 0, 0, 1
-    for term in terms:
-        p, q, r, s = term * p + r, term * q + s, p, q
-    return (p, q), (r, s)
 
 
 # The data set

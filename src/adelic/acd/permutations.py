@@ -4,7 +4,7 @@ The functions of arrays of permutations take one-line notation along the last ax
 1..n.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,16 @@ def differences(X: Integers) -> Integers:
     first, second = np.triu_indices(X.shape[1], 1)
     signed = X.astype(np.int8)
     return signed[:, second] - signed[:, first]
+
+
+def in_chunks(function: Callable[[Any], NDArray[Any]], X: NDArray[Any], rows: int = 1 << 16) -> NDArray[Any]:
+    """Return function(X), computed from a few rows of X at a time, so that millions of them take little memory.
+
+    >>> in_chunks(lambda part: part * len(part), np.arange(5), 3).tolist()
+    [0, 3, 6, 6, 8]
+    """
+    starts = range(0, max(len(X), 1), rows)
+    return np.concatenate([function(X[start : start + rows]) for start in starts])
 
 
 def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tuple[int, ...]:

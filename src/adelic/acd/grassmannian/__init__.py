@@ -44,42 +44,12 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.grassmannian import walks
-from adelic.acd.grassmannian.tableaux import (
-    Int8,
-    Int64,
-    TableauOrder,
-    check_letters,
-    count_semistandard,
-    evacuated,
-    evacuation,
-    flat,
-    from_keys,
-    keys,
-    occurring_letters,
-    promoted,
-    promotion,
-    read_tableaux,
-    relabellings,
-    standard_forms,
-    standardise,
-    tableaux_of_content,
-)
+from adelic.acd.grassmannian import tableaux, walks
+from adelic.acd.grassmannian.tableaux import Int8, Int64, flat, keys, read_tableaux, standard_forms
 from adelic.acd.permutations import differences
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, View
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
-
-__all__ = [
-    "TASK",
-    "cluster_variables",
-    "count_semistandard",
-    "evacuation",
-    "families",
-    "is_cluster_variable",
-    "promotion",
-    "standardise",
-]
 
 RANK = 4
 GREATEST_N = 16
@@ -117,7 +87,7 @@ def is_cluster_variable(tableau: ArrayLike, n: int = 12) -> bool | NDArray[np.bo
     T, _, batch = read_tableaux(tableau, n)
     rank = _check_rank(T.shape[2])
     if rank == 1:
-        found = ~_is_cyclic_interval(T[:, :, 0], check_letters(n))
+        found = ~_is_cyclic_interval(T[:, :, 0], tableaux.check_letters(n))
     else:
         found = np.isin(keys(standard_forms(T)[0]), np.concatenate(list(_standardised(rank).values())))
     return found.reshape(batch) if batch else bool(found[0])
@@ -146,11 +116,13 @@ def cluster_variables(rank: int, n: int) -> Int8:
     if letters is None or not 3 <= letters <= GREATEST_N:
         raise TaskSizeError(f"cluster variables are listed for n from 3 to {GREATEST_N}, not {shown(n)}")
     if rank == 1:
-        columns = TableauOrder(1, letters).columns
+        columns = tableaux.TableauOrder(1, letters).columns
         return columns[~_is_cyclic_interval(columns, letters)][:, :, None]
     found = [np.empty((0, 3, rank), np.int8)]
     for m, packed in _standardised(rank, letters).items():
-        found.append(_relabelled(from_keys(packed, rank), relabellings(m, letters)).reshape(-1, 3, rank))
+        found.append(
+            _relabelled(tableaux.from_keys(packed, rank), tableaux.relabellings(m, letters)).reshape(-1, 3, rank)
+        )
     return _sorted(np.concatenate(found))
 
 
@@ -193,7 +165,7 @@ def _among_occurring_letters(T: Int8, change: Callable[[Int8, Int64], Int8]) -> 
     """Return the batch (count, 3, r) changed by a function that takes tableaux with letters 1..m[i], and all m."""
     standard, m = standard_forms(T)
     changed = flat(change(standard, m))
-    return np.take_along_axis(occurring_letters(T), changed.astype(np.intp) - 1, axis=1).reshape(T.shape)
+    return np.take_along_axis(tableaux.occurring_letters(T), changed.astype(np.intp) - 1, axis=1).reshape(T.shape)
 
 
 def _symmetry(change: Callable[[Int8, Int64], Int8]) -> Symmetry:
@@ -216,7 +188,7 @@ def families(X: ArrayLike) -> Int64:
     Raises:
         EncodingError: no semistandard tableaux of rank 4.
 
-    >>> from adelic.acd.grassmannian import evacuation, promotion, standardise
+    >>> from adelic.acd.grassmannian.tableaux import evacuation, promotion, standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> len(set(families([X[0], promotion(X, 12)[0], evacuation(X, 12)[0], standardise(X)[0]])))
     1
@@ -228,8 +200,8 @@ def families(X: ArrayLike) -> Int64:
     least: Int64 = different
     # m promotions are the identity: tableaux with fewer letters go round more than once, which changes nothing.
     for _ in range(int(m.max(initial=0))):
-        least = np.minimum(least, np.minimum(keys(turned), keys(evacuated(turned, m))))
-        turned = promoted(turned, m)
+        least = np.minimum(least, np.minimum(keys(turned), keys(tableaux.evacuated(turned, m))))
+        turned = tableaux.promoted(turned, m)
     of_rows: Int64 = least[inverse]
     return of_rows
 
@@ -260,7 +232,7 @@ def multiplicity_profile(X: Integers) -> Int64:
 def standardised_tableau(X: Integers) -> Int64:
     """Return the standardised tableau of each row as one number, shape (rows,).
 
-    >>> from adelic.acd.grassmannian import standardise
+    >>> from adelic.acd.grassmannian.tableaux import standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> (standardised_tableau(X) == standardised_tableau(standardise(X))).all()
     np.True_
@@ -306,7 +278,7 @@ def _uniform_non_variables(positives: Int8, n: int, rng: np.random.Generator) ->
     The i-th non-variable stands at place i + (positives before it) among all tableaux. With p_0 < p_1 < ... for the
     places of the positives, p_j is before it exactly if p_j - j <= i.
     """
-    order = TableauOrder(RANK, n)
+    order = tableaux.TableauOrder(RANK, n)
     places = np.sort(order.places(positives))
     drawn = rng.choice(order.total - len(places), size=len(places), replace=False)
     return order[drawn + np.searchsorted(places - np.arange(len(places)), drawn, side="right")]
@@ -316,7 +288,7 @@ def _pairs_of_equal_content(n: int, rng: np.random.Generator) -> tuple[Int8, Int
     """Return all positives, ordered, and for each a non-variable of the same content, no two of them equal."""
     positives, negatives = [], []
     for variables, others, m in _by_content(n):
-        letters = relabellings(m, n)
+        letters = tableaux.relabellings(m, n)
         # The order of random numbers is a draw without repetition, one for each choice of letters.
         choice = np.argsort(rng.random((len(letters), len(others))), axis=1)[:, : len(variables)]
         assert choice.shape[1] == len(variables), "a content has fewer non-variables than cluster variables"
@@ -333,10 +305,10 @@ def _by_content(n: int) -> Iterator[tuple[Int8, Int8, int]]:
     for m, packed in _standardised(RANK).items():
         if m > n:
             continue
-        variables = from_keys(packed, RANK)
+        variables = tableaux.from_keys(packed, RANK)
         contents = (variables.reshape(-1, 3 * RANK, 1) == np.arange(1, m + 1)).sum(axis=1)
         for content in np.unique(contents, axis=0):
-            every = tableaux_of_content(content.tolist())
+            every = tableaux.tableaux_of_content(content.tolist())
             others = every[~np.isin(keys(every), packed)]
             yield variables[(contents == content).all(axis=1)], others, m
 
@@ -392,7 +364,7 @@ TASK = Task(
             lambda n: tuple(range(1 - n, n + 1)),
         )
     },
-    symmetries={"promotion": _symmetry(promoted), "evacuation": _symmetry(evacuated)},
+    symmetries={"promotion": _symmetry(tableaux.promoted), "evacuation": _symmetry(tableaux.evacuated)},
     cues={
         "distinct letters": distinct_letters,
         "multiplicity profile": multiplicity_profile,

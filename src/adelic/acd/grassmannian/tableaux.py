@@ -139,35 +139,6 @@ def evacuation(tableaux: ArrayLike, n: int) -> Int8:
     return evacuated(T, np.full(len(T), n)).reshape(shape)
 
 
-def count_semistandard(shape: Sequence[int], n: int) -> int:
-    """Return the number of semistandard tableaux of a shape with letters 1..n, by Stanley's hook-content formula.
-
-    Args:
-        shape: a partition, its parts weakly decreasing.
-        n: the number of letters, 0 or more.
-
-    Raises:
-        EncodingError: the shape is not a partition, or n is not such a number.
-
-    >>> count_semistandard((4, 4, 4), 12), count_semistandard((2, 1), 2)
-    (13026013, 2)
-    """
-    parts = [whole_number(part) for part in shape]
-    letters = whole_number(n)
-    if letters is None or letters < 0:
-        raise EncodingError(f"the number of letters is a whole number from 0 on, not {shown(n)}")
-    rows = [part for part in parts if part is not None]
-    if len(rows) < len(parts) or any(part < 0 for part in rows) or rows != sorted(rows, reverse=True):
-        raise EncodingError(f"{shown(shape)} is not a partition")
-    numerator = denominator = 1
-    for i, row in enumerate(rows):
-        for j in range(row):
-            below = sum(part > j for part in rows) - i - 1
-            numerator *= letters + j - i
-            denominator *= row - j + below
-    return numerator // denominator
-
-
 def standard_forms(T: Int8) -> tuple[Int8, Int64]:
     """Return the batch (count, 3, r) with its letters renamed 1..m, and how many there were in each tableau.
 

@@ -51,7 +51,6 @@ Entries are less than 2**31 in absolute value, so that products of two fit into 
 give int8 where they are given int8, and int64 else.
 """
 
-from collections.abc import Iterable
 from fractions import Fraction
 from math import comb, gcd, isqrt
 from typing import NamedTuple
@@ -60,7 +59,7 @@ import numpy as np
 import psutil
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.permutations import read_array, read_permutation
+from adelic.acd.permutations import in_chunks, read_array
 from adelic.data import store
 from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task
@@ -128,30 +127,6 @@ def canonical_form(b: ArrayLike) -> Integers:
     matrices, small = _read(b)
     forms = kernels.canonical_forms(np.ascontiguousarray(_stacked(matrices)))
     return _narrowed(forms.reshape(matrices.shape), small)
-
-
-def relabel(b: ArrayLike, permutation: Iterable[int]) -> Integers:
-    """Return b with vertex i renamed permutation[i]: b'_(p(i), p(j)) = b_ij.
-
-    Args:
-        b: skew-symmetrizable integer matrices, shape (*, n, n).
-        permutation: a permutation of 0..n-1, the same one for all of them.
-
-    Returns:
-        Of the same shape; int8 if b is, else int64.
-
-    Raises:
-        EncodingError: b is not such a matrix, or permutation is not a permutation of 0..n-1.
-
-    >>> relabel([[0, 1, 0], [-1, 0, 1], [0, -1, 0]], [1, 2, 0]).tolist()
-    [[0, 0, -1], [0, 0, 1], [1, -1, 0]]
-    """
-    matrices, small = _read(b)
-    n = matrices.shape[-1]
-    places = np.argsort(read_permutation(permutation, first=0))
-    if len(places) != n:
-        raise EncodingError(f"a permutation of 0..{n - 1} is needed, not of {len(places)} numbers")
-    return _narrowed(matrices[..., places[:, None], places], small)
 
 
 def is_skew_symmetrizable(b: ArrayLike) -> bool | NDArray[np.bool_]:
@@ -289,11 +264,7 @@ def opposite(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     >>> opposite(np.array([[0, 0, 1, 0, 0, 1, -1, -1, 0]]), np.array([0]))[0].tolist()
     [[0, 0, -1, 0, 0, -1, 1, 1, 0]]
     """
-    reversed_rows = np.empty_like(X)
-    for start in range(0, len(X), CHUNK):  # canonical_form takes eight bytes for each entry
-        chunk = X[start : start + CHUNK]
-        reversed_rows[start : start + CHUNK] = canonical_form(-_squares(chunk)).reshape(chunk.shape)
-    return reversed_rows, y
+    return in_chunks(lambda part: canonical_form(-_squares(part)).reshape(part.shape), X, CHUNK), y
 
 
 def number_of_arrows(X: Integers) -> Integers:
@@ -345,11 +316,12 @@ def oriented_triangles(X: Integers) -> Integers:
     >>> oriented_triangles(np.array([[0, 1, -1, -1, 0, 1, 1, -1, 0], [0, 1, 1, -1, 0, 1, -1, -1, 0]])).tolist()
     [1, 0]
     """
-    counts = np.empty(len(X), np.int64)
-    for start in range(0, len(X), CHUNK):
-        arrows = (_squares(X[start : start + CHUNK]) > 0).astype(np.float32)  # NumPy multiplies floats faster
-        counts[start : start + CHUNK] = np.einsum("rij,rji->r", arrows @ arrows, arrows) / 3
-    return counts
+
+    def count(part: Integers) -> Integers:
+        arrows = (_squares(part) > 0).astype(np.float32)  # NumPy multiplies floats faster
+        return np.asarray(np.einsum("rij,rji->r", arrows @ arrows, arrows) / 3, np.int64)
+
+    return in_chunks(count, X, CHUNK)
 
 
 TYPES = ("A", "BD", "D", "BE", "BB", "E", "DE")

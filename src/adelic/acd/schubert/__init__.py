@@ -59,8 +59,6 @@ FEWER_ZEROS = {2: 0, 3: 42}
 # Measured: tables, rows and their copies in the split, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 136
 
-CUE_CHUNK = 1 << 16  # rows that a cue looks at in one go, so that it needs little memory beside millions of them
-
 
 def exchanged_factors(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the rows (v, u, w) with the same constants: multiplication is commutative.
@@ -129,16 +127,12 @@ def ranks(X: Integers) -> Integers:
 def _cue(statistic: Callable[[Integers, Integers, Integers], Integers]) -> Cue:
     """Return the cue X -> statistic(u, v, w), where u and v are padded to the size of w."""
 
-    def cue(X: Integers) -> Integers:
-        parts: list[Integers] = []
-        for start in range(0, max(len(X), 1), CUE_CHUNK):
-            u, v, w = _factors(X[start : start + CUE_CHUNK])
-            fixed = np.arange(u.shape[1] + 1, w.shape[1] + 1, dtype=X.dtype)
-            fixed = np.broadcast_to(fixed, (len(u), len(fixed)))
-            parts.append(statistic(np.concatenate([u, fixed], axis=1), np.concatenate([v, fixed], axis=1), w))
-        return np.concatenate(parts)
+    def of_part(X: Integers) -> Integers:
+        u, v, w = _factors(X)
+        fixed = np.tile(np.arange(u.shape[1] + 1, w.shape[1] + 1, dtype=X.dtype), (len(X), 1))
+        return statistic(np.concatenate([u, fixed], axis=1), np.concatenate([v, fixed], axis=1), w)
 
-    return cue
+    return lambda X: permutations.in_chunks(of_part, X)
 
 
 def _descents(u: Integers, v: Integers, w: Integers) -> Integers:

@@ -212,9 +212,9 @@ def is_weaving_pattern(matrix: ArrayLike) -> bool: ...
 def is_weaving_pattern(matrix: ArrayLike) -> Any:
     """Return whether an n × (n-1) matrix lists the crossings of a simple arrangement of n pseudolines.
 
-    The plane is swept from left to right: two pseudolines that are neighbours, that have not crossed yet and that both
-    come next in each other's row cross. The order in which such crossings are made does not matter, so the matrix is a
-    pattern exactly if the sweep makes all C(n, 2) of them.
+    It does if every three pseudolines agree on which way round they cross, see `triples`: this gives each triple a
+    sign, the signs along one pseudoline are those of a linear order, which is what the Grassmann-Plücker relations of
+    rank 3 ask for, and every oriented matroid of rank 3 is an arrangement of pseudolines (Folkman and Lawrence 1978).
 
     Args:
         matrix: whole numbers, shape (n, n-1) or (n(n-1),); the rows of pseudolines n, n-1, ..., 1. Or an array of many
@@ -234,16 +234,18 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     >>> is_weaving_pattern(np.array([[[1, 2], [1, 3], [2, 3]], [[1, 2], [3, 1], [2, 3]]]))
     array([ True, False])
     """
-    from adelic.acd.weaving import kernels
-
     matrices = matrix if isinstance(matrix, np.ndarray) and matrix.ndim > 2 else _read_matrix(matrix)
     array = read_array(matrices, "a weaving pattern")
     *batch, n, width = array.shape
     if n < 2 or width != n - 1:
         raise EncodingError(f"weaving patterns have shape (*, n, n-1) with n >= 2, not {array.shape}")
-    letters = np.where((array >= 1) & (array <= n), array, 0).astype(np.int64)
-    answers = kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
-    return answers if batch else bool(answers)
+    stacked = array.reshape(-1, n, width)
+    lines = np.arange(1, n + 1)
+    others = np.array([np.delete(lines, line - 1) for line in lines[::-1]])
+    answers = (np.sort(stacked, axis=2) == others).all(axis=(1, 2))
+    found = triples(stacked[answers].astype(np.int64).reshape(-1, n * width))
+    answers[answers] = ((found == 0) | (found == 7)).all(axis=1)
+    return answers.reshape(batch) if batch else bool(answers[0])
 
 
 # Symmetries, and what is read off rows
@@ -286,9 +288,9 @@ def triples(X: Integers) -> Integers:
     [[7], [0], [5]]
     """
     blocks, n = _blocks(X)
-    at = np.zeros((len(X), n, n), np.int8)  # how soon a pseudoline meets another one
-    np.put_along_axis(at, blocks[:, ::-1] - 1, np.arange(n - 1, dtype=np.int8), axis=2)
-    a, b, c = np.array(list(combinations(range(n), 3))).T
+    at = np.zeros((len(X), n, n), np.min_scalar_type(n))  # how soon a pseudoline meets another one
+    np.put_along_axis(at, blocks[:, ::-1] - 1, np.arange(n - 1, dtype=at.dtype), axis=2)
+    a, b, c = np.array(list(combinations(range(n), 3)), np.intp).reshape(-1, 3).T
     first, second, third = (at[:, i, j] < at[:, i, k] for i, j, k in ((a, b, c), (b, a, c), (c, a, b)))
     return np.asarray(4 * first + 2 * second + third, np.int8)
 

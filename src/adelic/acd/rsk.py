@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.permutations import (
+    in_chunks,
     inverses,
     read_array,
     read_permutation,
@@ -155,18 +156,6 @@ def permutations_of(inversions: ArrayLike) -> NDArray[np.int8]:
     return words.reshape(*bits.shape[:-1], n)
 
 
-def tokens(permutation: Iterable[int]) -> tuple[int, ...]:
-    """Return the 6n + 6 tokens of the tableaux P and Q of a permutation of 1..n.
-
-    Raises:
-        EncodingError: `permutation` is not a permutation of 1..n.
-
-    >>> tokens([3, 1, 2])
-    (0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5)
-    """
-    return bracketed(*rsk(permutation))
-
-
 def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
     """Return the 6n + 6 tokens of two tableaux, without a check of what they are.
 
@@ -184,74 +173,6 @@ def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
     return (*row, *[n + 2] * (6 * n + 6 - len(row)))
 
 
-def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
-    """Return the tableaux P and Q that a row of tokens stands for.
-
-    Raises:
-        EncodingError: there are not 6n + 6 tokens, or they are not those of two standard Young tableaux of one shape.
-
-    >>> tableaux([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5])
-    ([[1, 2], [3]], [[1, 3], [2]])
-    """
-    numbers = read_sequence(row, "a row of tokens")
-    n = len(numbers) // 6 - 1
-    if n < 0 or len(numbers) != 6 * n + 6:
-        raise EncodingError(f"a row has 6n + 6 tokens, not {len(numbers)}")
-    found: list[Tableau] = []
-    depth = 0
-    for token in numbers:
-        if token == OPENING:
-            depth += 1
-            if depth == 2:
-                found.append([])
-            elif depth == 3:
-                found[-1].append([])
-        elif token == n + 1:
-            depth -= 1
-        elif depth == 3:
-            found[-1][-1].append(token)
-    if len(found) == 2:
-        P, Q = found
-        if tokens(inverse_rsk(P, Q)) == numbers:  # what is not well formed does not come out again
-            return P, Q
-    raise EncodingError(f"these tokens are not two bracketed tableaux: {shown(numbers)}")
-
-
-def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of the inverse permutations: P and Q exchanged.
-
-    Shapes are (rows, 6n+6) and (rows, n(n-1)/2); others, or a y that belongs to no permutation, are an EncodingError.
-
-    >>> X, y = encoded([[3, 1, 2]])
-    >>> permutations_of(inverse(X, y)[1]).tolist(), tableaux(inverse(X, y)[0][0])
-    ([[2, 3, 1]], ([[1, 3], [2]], [[1, 2], [3]]))
-    """
-    words = _permutations(X, y)
-    n = words.shape[1]
-    exchanged = X.copy()
-    tableau_rows = number_of_rows(X)
-    # Where P and Q stand depends on the number of rows alone: n entries, and brackets around each row and tableau.
-    for rows in range(1, n + 1):
-        chosen = np.flatnonzero(tableau_rows == rows)
-        width = n + 2 * rows + 2
-        P, Q = slice(1, 1 + width), slice(1 + width, 1 + 2 * width)
-        exchanged[chosen, P], exchanged[chosen, Q] = X[chosen, Q], X[chosen, P]
-    return exchanged, _inversion_bits(inverses(words)).astype(y.dtype)
-
-
-def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of the reversed permutations w(n), ..., w(1): P is transposed.
-
-    Arguments and errors are those of `inverse`.
-
-    >>> X, y = encoded([[3, 1, 2]])
-    >>> permutations_of(reversal(X, y)[1]).tolist(), tableaux(reversal(X, y)[0][0])
-    ([[2, 1, 3]], ([[1, 3], [2]], [[1, 3], [2]]))
-    """
-    reversed_tokens, bits = _encoded(np.ascontiguousarray(_permutations(X, y)[:, ::-1]))
-    return reversed_tokens.astype(X.dtype), bits.astype(y.dtype)
-
-
 def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return tokens and inversion vectors of many permutations of 1..n at once.
 
@@ -259,13 +180,75 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     that the shape is another, or that a row is not a permutation.
 
     >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
-    >>> X.shape, y.tolist()
-    ((2, 24), [[1, 1, 0], [0, 0, 0]])
+    >>> X[0].tolist(), y.tolist()
+    ([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5], [[1, 1, 0], [0, 0, 0]])
     """
     words = read_permutations(permutations, 1)
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
         raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
-    return _encoded(words.astype(np.int8))
+    words = words.astype(np.int8)
+    return in_chunks(_tokens, words), _inversion_bits(words)
+
+
+def _tokens(words: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the tokens of P and Q of permutations, (rows, n), by Schensted insertion into all P at once."""
+    count, n = words.shape
+    absent, opening, closing = np.int8(-1), np.full(count, OPENING, np.int8), np.full(count, n + 1, np.int8)
+    # cells[0, i, j] is the entry of P in row i and column j, for every permutation, and cells[1] is Q.
+    cells = np.full((2, n, n, count), absent, np.int8)
+    for step, value in enumerate(words.T, start=1):
+        for row in range(step):
+            bumped, is_open = np.full(count, absent, np.int8), value != absent
+            for column in range(step // (row + 1)):  # no row is longer than one above it
+                P, Q = cells[:, row, column]
+                goes_here = is_open & ((value < P) | (absent == P))
+                Q[goes_here & (absent == P)] = step
+                bumped = np.where(goes_here, P, bumped)
+                P[goes_here] = value[goes_here]
+                is_open &= ~goes_here
+            value = bumped
+    # The pair with all its brackets, those of rows that are missing included, which then are left out.
+    columns = [opening]
+    for tableau in cells:
+        columns.append(opening)
+        for row in range(n):
+            is_row = tableau[row, 0] != absent
+            columns.append(np.where(is_row, opening, absent))
+            columns += [*tableau[row, : n // (row + 1)], np.where(is_row, closing, absent)]
+        columns.append(closing)
+    every = np.stack([*columns, closing], axis=1)
+    is_there = every != absent
+    X = np.full((count, 6 * n + 6), n + 2, np.int8)
+    X[np.arange(6 * n + 6) < is_there.sum(axis=1)[:, None]] = every[is_there]
+    return X
+
+
+def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the inverse permutations: P and Q exchanged.
+
+    Shapes are (rows, 6n+6) and (rows, n(n-1)/2); others, or a y that belongs to no permutation, are an EncodingError.
+
+    >>> permutations_of(inverse(*encoded([[3, 1, 2]]))[1]).tolist()
+    [[2, 3, 1]]
+    """
+    return _rows_of(inverses(_permutations(X, y)) + 1, X, y)
+
+
+def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of the reversed permutations w(n), ..., w(1): P is transposed.
+
+    Arguments and errors are those of `inverse`.
+
+    >>> permutations_of(reversal(*encoded([[3, 1, 2]]))[1]).tolist()
+    [[2, 1, 3]]
+    """
+    return _rows_of(_permutations(X, y)[:, ::-1], X, y)
+
+
+def _rows_of(words: Integers, X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of permutations in the types of X and y."""
+    tokens, bits = encoded(words)
+    return tokens.astype(X.dtype), bits.astype(y.dtype)
 
 
 def number_of_rows(X: Integers) -> Integers:
@@ -295,18 +278,6 @@ def descents_of_recording_tableau(X: Integers) -> Integers:
     for i in range(1, n):
         found |= (row_of[:, i] < row_of[:, i + 1]).astype(np.int64) << (i - 1)
     return found
-
-
-def _encoded(words: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    from adelic.acd.rsk import kernels
-
-    X, y = _empty_rows(*words.shape)
-    kernels.encode_all(words, X, y)
-    return X, y
-
-
-def _empty_rows(rows: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    return np.empty((rows, 6 * n + 6), np.int8), np.empty((rows, comb(n, 2)), np.int8)
 
 
 def _words(inversions: Integers, n: int) -> NDArray[np.int8]:
@@ -370,16 +341,12 @@ def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.rsk import kernels
-
-    n = request.n
-    X, y = _empty_rows(factorial(n), n)
+    n, parts = request.n, []
     words = symmetric_group(n) + np.int8(1)
-    part = factorial(n - 1)  # the permutations with the same first entry
-    for first in range(n):
-        rows = slice(first * part, (first + 1) * part)
-        kernels.encode_all(words[rows], X[rows], y[rows])
-        request.report(first + 1, n, "permutations")
+    for first in range(1, n + 1):
+        parts.append(encoded(words[words[:, 0] == first]))
+        request.report(first, n, "permutations")
+    X, y = map(np.concatenate, zip(*parts, strict=True))
     return Rows(X, y, test=published_test(len(X)))
 
 
@@ -389,7 +356,7 @@ def cells(X: Integers) -> Integers:
     From rows (rows, 6n + 6) to int8 (rows, 4n): the rows of 1, ..., n in P, their columns there, the rows in Q, the
     columns in Q.
 
-    >>> cells(np.array([tokens([3, 1, 2])])).tolist()  # P has the rows 1, 2 and 3, Q has 1, 3 and 2
+    >>> cells(encoded([[3, 1, 2]])[0]).tolist()  # P has the rows 1, 2 and 3, Q has 1, 3 and 2
     [[0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]]
     """
     length = X.shape[1]

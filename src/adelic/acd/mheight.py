@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
-from adelic.acd.permutations import differences, read_permutation, read_permutations
+from adelic.acd.permutations import differences, in_chunks, read_permutation, read_permutations
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 
 # A061552(n) - A032351(n) for n = 4, 5, ...
@@ -67,12 +67,59 @@ def mheight(permutation: Any) -> Any:
 
 def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
     """Return the label of each permutation, (*, n) -> (*), -1 where there is none."""
-    from adelic.acd.mheight import kernels
+    *batch, n = read_permutations(permutations, 0, 1).shape
+    if n < 4:  # which is too short for a pattern
+        return np.full(batch, -1)
+    w = permutations.reshape(-1, n).astype(np.int64)
+    labels, threshold = _labels(w), np.full(len(w), -1)
+    for size in range(n):
+        labels[w[:, size] < threshold] = -1
+        threshold = np.maximum(threshold, _greatest_two(w[:, :size], w[:, size]))
+    return labels.reshape(batch)
 
-    n = read_permutations(permutations, 0, 1).shape[-1]
-    # reshape(-1, 0) could not tell how many rows there are.
-    rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
-    return kernels.labels_of(rows.astype(np.int64)).reshape(permutations.shape[:-1])
+
+def _labels(w: Integers) -> NDArray[np.int64]:
+    """Return the least height of a 3412 pattern less 1, -1 where there is none, (rows, n) -> (rows,)."""
+    return in_chunks(_labels_at_once, w, max(1, (1 << 22) // w.shape[1] ** 2))
+
+
+def _labels_at_once(w: Integers) -> NDArray[np.int64]:
+    n = w.shape[1]
+    places = np.arange(n)
+    rises = (w[:, None] > w[:, :, None]) & (places > places[:, None])  # from place i to place j behind it
+    # The entry i is a 3 and l a 2 if the first greater entry behind i, a 4, stands before the last smaller one before
+    # l, a 1.
+    four = np.where(rises.any(axis=2), rises.argmax(axis=2), n)
+    one = np.where(rises.any(axis=1), n - 1 - rises[:, ::-1].argmax(axis=1), -1)
+    heights = w[:, :, None].astype(np.int64) - w[:, None]
+    is_pattern = (heights > 0) & (four[:, :, None] < one[:, None])
+    least = np.where(is_pattern, heights, n).min(axis=(1, 2), initial=n)
+    return np.where(least < n, least - 1, -1)
+
+
+def _greatest_two(before: Integers, three: Integers) -> NDArray[np.int64]:
+    """Return the greatest 2 of all 423 patterns that end with `three` behind the entries `before`; -1 without one."""
+    is_two = (before < three[:, None]) & (np.maximum.accumulate(before, axis=1) > three[:, None])
+    return np.asarray(np.where(is_two, before, -1).max(axis=1, initial=-1), np.int64)
+
+
+def _rows_from(first: int, n: int) -> Integers:
+    """Return the permutations of 0..n-1 that begin with `first` and avoid 4231, in lexicographic order.
+
+    They grow entry by entry, all at once. An entry below the 2 of a 423 pattern before it would complete a 4231: where
+    an entry that is still to come is one, the beginning is dropped.
+    """
+    w = np.full((1, 1), first, np.int8)
+    unused = np.arange(n) != np.full((1, 1), first)
+    threshold = np.full(1, -1)
+    for _ in range(1, n):
+        row, entry = np.nonzero(unused)
+        threshold = np.maximum(threshold[row], _greatest_two(w[row], entry))
+        w, unused = np.hstack([w[row], entry[:, None].astype(np.int8)]), unused[row]
+        unused[np.arange(len(w)), entry] = False
+        kept = ~unused.any(axis=1) | (unused.argmax(axis=1) > threshold)
+        w, unused, threshold = w[kept], unused[kept], threshold[kept]
+    return w
 
 
 def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -105,13 +152,13 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.mheight import kernels
-
     n, parts = request.n, []
     for first in range(n):
-        parts.append(kernels.rows_from(first, n))
+        rows = _rows_from(first, n)
+        labels = _labels(rows)
+        parts.append((rows[labels >= 0], labels[labels >= 0].astype(np.int8)))
         request.report(first + 1, n, "permutations")
-    return Rows(np.concatenate([rows for rows, _ in parts]), np.concatenate([labels for _, labels in parts]))
+    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _estimate(n: int, edition: str) -> Estimate:
@@ -127,7 +174,7 @@ TASK = Task(
     version=1,
     sizes=(8, 9, 10),
     minimum=4,
-    maximum=99,  # the kernel counts in int8
+    maximum=99,  # tokens and labels are int8
     editions={"published": "all permutations that avoid 4231 and contain 3412; label: least height less 1"},
     notes={
         "published": (
