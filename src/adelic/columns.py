@@ -23,7 +23,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Operands, SampledTask
+from adelic.data.drawn import Answers, Operands, SampledTask, integers
 
 __all__ = ["TASKS"]
 
@@ -34,59 +34,15 @@ _CLOCK = 12
 _GREATEST_DIVISOR = 10
 
 
-def _pairs(n: int, rng: np.random.Generator) -> Operands:
-    return rng.integers(0, _LIMIT, (n, 2))
-
-
 def _with_divisor(n: int, rng: np.random.Generator) -> Operands:
     """Return pairs that are multiples of 1 … 11, each as often, so that no class is rare."""
     divisor = rng.integers(1, _GREATEST_DIVISOR + 2, (n, 1))
     return divisor * rng.integers(1, (_LIMIT - 1) // divisor + 1, (n, 2))
 
 
-SUM_RESIDUE = SampledTask(
-    name="sum-residue",
-    title="is (a + b) mod 7 less than 3? a and b below 1,000",
-    arity=2,
-    draws={"train": _pairs},
-    solve=lambda X: (X.sum(axis=1) % 7 < 3).astype(np.int64),
-    max_operand=_LIMIT - 1,
-    max_numerator=1,
-    commutative=True,
-    class_names=("no", "yes"),
-    vocabulary=tuple(range(_LIMIT)),
-)
-DIFFERENCE_RESIDUE = SampledTask(
-    name="difference-residue",
-    title="(a − b) mod 12, the hours on a clock between a and b below 1,000",
-    arity=2,
-    draws={"train": _pairs},
-    solve=lambda X: (X[:, 0] - X[:, 1]) % _CLOCK,
-    max_operand=_LIMIT - 1,
-    max_numerator=_CLOCK - 1,
-    vocabulary=tuple(range(_LIMIT)),
-)
-GCD_CLASS = SampledTask(
-    name="gcd-class",
-    title="the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
-    arity=2,
-    draws={"train": _with_divisor},
-    solve=lambda X: np.minimum(np.gcd(X[:, 0], X[:, 1]), _GREATEST_DIVISOR + 1) - 1,
-    max_operand=_LIMIT - 1,
-    max_numerator=_GREATEST_DIVISOR,
-    commutative=True,
-    class_names=(*map(str, range(1, _GREATEST_DIVISOR + 1)), "greater"),
-    vocabulary=tuple(range(1, _LIMIT)),
-)
-
-
 # Size
 _GREATEST = 10**6
 _DIGITS = 12
-
-
-def _two_numbers(n: int, rng: np.random.Generator) -> Operands:
-    return rng.integers(1, _GREATEST + 1, (n, 2))
 
 
 def _of_any_size(n: int, rng: np.random.Generator) -> Operands:
@@ -95,74 +51,8 @@ def _of_any_size(n: int, rng: np.random.Generator) -> Operands:
     return rng.integers(powers, 10 * powers)
 
 
-GREATER = SampledTask(
-    name="greater",
-    title="is a > b? both up to 1,000,000",
-    arity=2,
-    draws={"train": _two_numbers},
-    solve=lambda X: (X[:, 0] > X[:, 1]).astype(np.int64),
-    max_operand=_GREATEST,
-    max_numerator=1,
-    class_names=("no", "yes"),
-)
-RATIO = SampledTask(
-    name="ratio",
-    title="is a/b less than 2/3, from there on at most 3/2, or greater? both up to 1,000,000",
-    arity=2,
-    draws={"train": _two_numbers},
-    solve=lambda X: (3 * X[:, 0] >= 2 * X[:, 1]).astype(np.int64) + (2 * X[:, 0] > 3 * X[:, 1]),
-    max_operand=_GREATEST,
-    max_numerator=2,
-    class_names=("less", "between", "greater"),
-)
-MAGNITUDE = SampledTask(
-    name="magnitude",
-    title="how many decimal digits has n, below 10^12?",
-    arity=1,
-    draws={"train": _of_any_size},
-    solve=lambda X: np.searchsorted(10 ** np.arange(1, _DIGITS), X[:, 0], "right"),
-    max_operand=10**_DIGITS - 1,
-    max_numerator=_DIGITS - 1,
-    class_names=tuple(map(str, range(1, _DIGITS + 1))),
-)
-
-
 # Residues and digits of one number
 _LONG = 10**12
-
-
-def _one_number(n: int, rng: np.random.Generator) -> Operands:
-    return rng.integers(1, _GREATEST + 1, (n, 1))
-
-
-LONG_RESIDUE = SampledTask(
-    name="long-residue",
-    title="n mod 7, of an integer of 12 digits",
-    arity=1,
-    draws={"train": lambda n, rng: rng.integers(_LONG // 10, _LONG, (n, 1))},
-    solve=lambda X: X[:, 0] % 7,
-    max_operand=_LONG - 1,
-    max_numerator=6,
-)
-DIVISIBILITY = SampledTask(
-    name="divisibility",
-    title="which of 2 and 3 divide n, up to 1,000,000?",
-    arity=1,
-    draws={"train": _one_number},
-    solve=lambda X: (X[:, 0] % 2 == 0) + 2 * (X[:, 0] % 3 == 0).astype(np.int64),
-    max_operand=_GREATEST,
-    max_numerator=3,
-    class_names=("neither", "2", "3", "both"),
-)
-HUNDREDS = SampledTask(
-    name="hundreds",
-    title="the hundreds digit of n, up to 1,000,000",
-    arity=1,
-    draws={"train": _one_number},
-    solve=lambda X: X[:, 0] // 100 % 10,
-    max_operand=_GREATEST,
-    max_numerator=9,
-)
 
 
 # The calendar
@@ -180,29 +70,6 @@ def _years(n: int, rng: np.random.Generator) -> Operands:
     """Return years, among which are as many multiples of 100, of 4, and others."""
     step = np.array([100, 4, 1])[rng.integers(0, 3, (n, 1))]
     return step * rng.integers(1, _YEARS // step + 1)
-
-
-WEEKDAY = SampledTask(
-    name="weekday",
-    title="the weekday of a day number, days since 1 January 1970 up to 2024",
-    arity=1,
-    draws={"train": lambda n, rng: rng.integers(0, _DAYS, (n, 1))},
-    solve=lambda X: (X[:, 0] + 3) % 7,
-    max_operand=_DAYS - 1,
-    max_numerator=6,
-    class_names=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-    vocabulary=tuple(range(_DAYS)),
-)
-LEAP_YEAR = SampledTask(
-    name="leap-year",
-    title="is a year, up to 100,000, a leap year?",
-    arity=1,
-    draws={"train": _years},
-    solve=lambda X: _is_leap(X[:, 0]).astype(np.int64),
-    max_operand=_YEARS,
-    max_numerator=1,
-    class_names=("no", "yes"),
-)
 
 
 # Prices, in cents
@@ -234,46 +101,134 @@ def _ending(X: Operands) -> Answers:
     return np.where(found.any(axis=1), found.argmax(axis=1), len(_ENDINGS))
 
 
-ROUND_TOTAL = SampledTask(
-    name="round-total",
-    title="is the sum of two prices below 100.00, in cents, an amount without cents?",
-    arity=2,
-    draws={"train": _half_round},
-    solve=lambda X: (X.sum(axis=1) % _UNIT == 0).astype(np.int64),
-    max_operand=_MOST - 1,
-    max_numerator=1,
-    commutative=True,
-    class_names=("no", "yes"),
-    vocabulary=tuple(range(_MOST)),
-)
-PRICE_ENDING = SampledTask(
-    name="price-ending",
-    title="does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
-    arity=1,
-    draws={"train": _priced},
-    solve=_ending,
-    max_operand=_DEAREST * _UNIT - 1,
-    max_numerator=len(_ENDINGS),
-    class_names=(".00", ".50", ".95", ".99", "other"),
-)
-
-
 TASKS: Mapping[str, SampledTask] = {
     task.name: task
     for task in (
-        SUM_RESIDUE,
-        DIFFERENCE_RESIDUE,
-        GCD_CLASS,
-        DIVISIBILITY,
-        LONG_RESIDUE,
-        WEEKDAY,
-        LEAP_YEAR,
-        ROUND_TOTAL,
-        PRICE_ENDING,
-        HUNDREDS,
-        GREATER,
-        RATIO,
-        MAGNITUDE,
+        SampledTask(
+            name="sum-residue",
+            title="is (a + b) mod 7 less than 3? a and b below 1,000",
+            arity=2,
+            draws={"train": integers(0, _LIMIT - 1, 2)},
+            solve=lambda X: (X.sum(axis=1) % 7 < 3).astype(np.int64),
+            max_operand=_LIMIT - 1,
+            commutative=True,
+            class_names=("no", "yes"),
+            vocabulary=tuple(range(_LIMIT)),
+        ),
+        SampledTask(
+            name="difference-residue",
+            title="(a − b) mod 12, the hours on a clock between a and b below 1,000",
+            arity=2,
+            draws={"train": integers(0, _LIMIT - 1, 2)},
+            solve=lambda X: (X[:, 0] - X[:, 1]) % _CLOCK,
+            max_operand=_LIMIT - 1,
+            max_numerator=_CLOCK - 1,
+            vocabulary=tuple(range(_LIMIT)),
+        ),
+        SampledTask(
+            name="gcd-class",
+            title="the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
+            arity=2,
+            draws={"train": _with_divisor},
+            solve=lambda X: np.minimum(np.gcd(X[:, 0], X[:, 1]), _GREATEST_DIVISOR + 1) - 1,
+            max_operand=_LIMIT - 1,
+            commutative=True,
+            class_names=(*map(str, range(1, _GREATEST_DIVISOR + 1)), "greater"),
+            vocabulary=tuple(range(1, _LIMIT)),
+        ),
+        SampledTask(
+            name="divisibility",
+            title="which of 2 and 3 divide n, up to 1,000,000?",
+            arity=1,
+            draws={"train": integers(1, _GREATEST, 1)},
+            solve=lambda X: (X[:, 0] % 2 == 0) + 2 * (X[:, 0] % 3 == 0).astype(np.int64),
+            max_operand=_GREATEST,
+            class_names=("neither", "2", "3", "both"),
+        ),
+        SampledTask(
+            name="long-residue",
+            title="n mod 7, of an integer of 12 digits",
+            arity=1,
+            draws={"train": integers(_LONG // 10, _LONG - 1, 1)},
+            solve=lambda X: X[:, 0] % 7,
+            max_operand=_LONG - 1,
+            max_numerator=6,
+        ),
+        SampledTask(
+            name="weekday",
+            title="the weekday of a day number, days since 1 January 1970 up to 2024",
+            arity=1,
+            draws={"train": integers(0, _DAYS - 1, 1)},
+            solve=lambda X: (X[:, 0] + 3) % 7,
+            max_operand=_DAYS - 1,
+            class_names=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+            vocabulary=tuple(range(_DAYS)),
+        ),
+        SampledTask(
+            name="leap-year",
+            title="is a year, up to 100,000, a leap year?",
+            arity=1,
+            draws={"train": _years},
+            solve=lambda X: _is_leap(X[:, 0]).astype(np.int64),
+            max_operand=_YEARS,
+            class_names=("no", "yes"),
+        ),
+        SampledTask(
+            name="round-total",
+            title="is the sum of two prices below 100.00, in cents, an amount without cents?",
+            arity=2,
+            draws={"train": _half_round},
+            solve=lambda X: (X.sum(axis=1) % _UNIT == 0).astype(np.int64),
+            max_operand=_MOST - 1,
+            commutative=True,
+            class_names=("no", "yes"),
+            vocabulary=tuple(range(_MOST)),
+        ),
+        SampledTask(
+            name="price-ending",
+            title="does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
+            arity=1,
+            draws={"train": _priced},
+            solve=_ending,
+            max_operand=_DEAREST * _UNIT - 1,
+            class_names=(".00", ".50", ".95", ".99", "other"),
+        ),
+        SampledTask(
+            name="hundreds",
+            title="the hundreds digit of n, up to 1,000,000",
+            arity=1,
+            draws={"train": integers(1, _GREATEST, 1)},
+            solve=lambda X: X[:, 0] // 100 % 10,
+            max_operand=_GREATEST,
+            max_numerator=9,
+        ),
+        SampledTask(
+            name="greater",
+            title="is a > b? both up to 1,000,000",
+            arity=2,
+            draws={"train": integers(1, _GREATEST, 2)},
+            solve=lambda X: (X[:, 0] > X[:, 1]).astype(np.int64),
+            max_operand=_GREATEST,
+            class_names=("no", "yes"),
+        ),
+        SampledTask(
+            name="ratio",
+            title="is a/b less than 2/3, from there on at most 3/2, or greater? both up to 1,000,000",
+            arity=2,
+            draws={"train": integers(1, _GREATEST, 2)},
+            solve=lambda X: (3 * X[:, 0] >= 2 * X[:, 1]).astype(np.int64) + (2 * X[:, 0] > 3 * X[:, 1]),
+            max_operand=_GREATEST,
+            class_names=("less", "between", "greater"),
+        ),
+        SampledTask(
+            name="magnitude",
+            title="how many decimal digits has n, below 10^12?",
+            arity=1,
+            draws={"train": _of_any_size},
+            solve=lambda X: np.searchsorted(10 ** np.arange(1, _DIGITS), X[:, 0], "right"),
+            max_operand=10**_DIGITS - 1,
+            class_names=tuple(map(str, range(1, _DIGITS + 1))),
+        ),
     )
 }
 """All tasks of this package by name, in the order of the benchmark's table."""

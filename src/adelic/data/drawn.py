@@ -61,6 +61,7 @@ class SampledTask:
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
+            Of classes with names the index of the last one by default.
         signed: whether an operand or an answer can be negative.
         commutative: whether the order of the operands makes no difference. Then a question with the same operands in
             another order counts as the same question.
@@ -94,7 +95,7 @@ class SampledTask:
     draws: Mapping[str, Draw]
     solve: Callable[[Operands], Answers]
     max_operand: int
-    max_numerator: int
+    max_numerator: int = 0
     never_seen_titles: Mapping[str, str] = field(default_factory=dict)
     max_operand_denominator: int = 1
     max_denominator: int = 1
@@ -111,7 +112,9 @@ class SampledTask:
     variants: type["Variants"] | None = None
 
     def __post_init__(self) -> None:
-        """Make classes of few numbers."""
+        """Make classes of few numbers, and of classes the greatest answer."""
+        if self.class_names is not None and not self.max_numerator:
+            object.__setattr__(self, "max_numerator", len(self.class_names) - 1)
         is_few = self.answers_are_integers and not self.signed and self.max_numerator < MOST_CLASSES
         if self.class_names is None and is_few:
             object.__setattr__(self, "class_names", _numbered(self.max_numerator + 1))
@@ -320,3 +323,12 @@ def _digests(rows: Operands) -> NDArray[np.int64]:
     texts = (" ".join(f"{x.numerator}/{x.denominator}" for x in row) for row in rows.tolist())
     digests = b"".join(hashlib.sha256(text.encode()).digest() for text in texts)
     return np.frombuffer(digests, dtype=np.int64).reshape(len(rows), 4)
+
+
+def integers(low: int, high: int, columns: int) -> Draw:
+    """Return draws of rows of integers from low to high, both included.
+
+    >>> integers(1, 6, 2)(3, np.random.default_rng(0)).tolist()
+    [[6, 4], [4, 2], [2, 1]]
+    """
+    return lambda n, rng: rng.integers(low, high + 1, (n, columns))

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Draw, Operands, SampledTask, Variants
-from adelic.number_theory.drawing import integers
+from adelic.data.drawn import Answers, Draw, Operands, SampledTask, Variants, integers
 from adelic.numbers.rationals import objects
 from adelic.storage.options import option
 

@@ -107,7 +107,6 @@ def _forms(
         never_seen_titles={"new combinations": "two primes, in two coefficients, that training never joins"},
         solve=answers_with(lambda X: solvable(X, primes)),
         max_operand=int(np.prod(np.array(primes[-max_factors:], dtype=object))),
-        max_numerator=1,
         signed=True,
         commutative=True,
         class_names=("no", "yes"),

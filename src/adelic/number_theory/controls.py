@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import MOST_CLASSES, Answers, Draw, Operands, SampledTask, Variants
+from adelic.data.drawn import MOST_CLASSES, Answers, Draw, Operands, SampledTask, Variants, integers
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, integers
+from adelic.number_theory.drawing import answers_with
 from adelic.numbers.rationals import objects
 from adelic.storage.options import option
 
@@ -32,19 +32,35 @@ class _Sized(Variants):
     limit: int = option(10**6, help="Greatest operand.", least=100, greatest=10**12)
 
     def _task(
-        self, name: str, title: str, arity: int, solve: Callable[[Operands], Answers], **more: Any
+        self,
+        name: str,
+        what: str,
+        arity: int,
+        solve: Callable[[Operands], Answers],
+        splits: tuple[str, ...] = (),
+        **more: Any,
     ) -> SampledTask:
-        """Return a task about numbers up to the limit, unless more is said of what is drawn."""
-        about: dict[str, Any] = {"draws": {"train": self.rows(arity)}, "max_operand": self.limit, **more}
-        return SampledTask(name=name, title=title, arity=arity, solve=solve, variants=type(self), **about)
+        """Return a task about numbers up to the limit, unless more is said of what is drawn.
+
+        In `what`, the title, {} stands for the greatest number; of the splits "longer" and "close" it has those named.
+        """
+        further = _LONGER * self.limit
+        never_seen: dict[str, tuple[Draw, str]] = {
+            "longer": (integers(self.limit + 1, further, arity), what.format(f"{further:,}")),
+            "close": (self.close, f"{what.format(f'{self.limit:,}')}, at most {_CLOSE} apart"),
+        }
+        about: dict[str, Any] = {
+            "title": what.format(f"{self.limit:,}"),
+            "draws": {"train": self.rows(arity)} | {split: never_seen[split][0] for split in splits},
+            "never_seen_titles": {split: never_seen[split][1] for split in splits},
+            "max_operand": further if "longer" in splits else self.limit,
+            **more,
+        }
+        return SampledTask(name=name, arity=arity, solve=solve, variants=type(self), **about)
 
     def rows(self, columns: int) -> Draw:
         """Return draws of rows of numbers."""
         return integers(1, self.limit, columns)
-
-    def longer(self, columns: int) -> Draw:
-        """Return draws of rows of numbers above the limit, up to 1,000 times as large."""
-        return integers(self.limit + 1, _LONGER * self.limit, columns)
 
     def close(self, n: int, rng: np.random.Generator) -> Operands:
         """Return draws of two numbers that are at most 100 apart."""
@@ -72,17 +88,14 @@ class Maximum(_Sized):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        title, is_class = f"the greater of a and b, up to {self.limit:,}", self.limit < MOST_CLASSES
-        most = self.limit if is_class else _LONGER * self.limit
+        is_class = self.limit < MOST_CLASSES
         return self._task(
             "maximum",
-            title,
+            "the greater of a and b, up to {}",
             2,
             lambda X: objects(X.max(axis=1).tolist()),
-            never_seen_titles={} if is_class else _longer_and_close("the greater of a and b", self.limit),
-            draws={"train": self.rows(2)} | ({} if is_class else {"longer": self.longer(2), "close": self.close}),
-            max_operand=most,
-            max_numerator=most,
+            splits=() if is_class else ("longer", "close"),
+            max_numerator=self.limit if is_class else _LONGER * self.limit,
             commutative=True,
         )
 
@@ -100,12 +113,11 @@ class Distance(_Large):
         """Return the task."""
         return self._task(
             "distance",
-            f"|a − b|, a and b up to {self.limit:,}",
+            "|a − b|, up to {}",
             2,
             lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
-            never_seen_titles=_longer_and_close("|a − b|", self.limit),
-            draws={"train": self.rows(2), "longer": self.longer(2), "close": self.close},
-            max_operand=_LONGER * self.limit,
+            splits=("longer", "close"),
+            title=f"|a − b|, a and b up to {self.limit:,}",
             max_numerator=_LONGER * self.limit,
             commutative=True,
         )
@@ -130,7 +142,7 @@ class ClippedSum(_Large):
 
         return self._task(
             "clipped-sum",
-            f"a + b, at most {self.limit:,}",
+            "a + b, at most {}",
             2,
             lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
             never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
@@ -155,13 +167,11 @@ class Rounding(_Large):
         """Return the task."""
         return self._task(
             "rounding",
-            f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
+            f"n, up to {{}}, rounded to a multiple of {self.unit}",
             1,
             # ⌊n/unit + 1/2⌋ in integers, of odd units, too.
             lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
-            never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
-            draws={"train": self.rows(1), "longer": self.longer(1)},
-            max_operand=_LONGER * self.limit,
+            splits=("longer",),
             max_numerator=_LONGER * self.limit + self.unit,
         )
 
@@ -181,12 +191,10 @@ class IntegerPart(_Large):
         """Return the task."""
         return self._task(
             "integer-part",
-            f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
+            f"the integer part of n/{self.divisor}, n up to {{}}",
             1,
             lambda X: objects((X[:, 0] // self.divisor).tolist()),
-            never_seen_titles={"longer": f"the integer part of n/{self.divisor}, n up to {_LONGER * self.limit:,}"},
-            draws={"train": self.rows(1), "longer": self.longer(1)},
-            max_operand=_LONGER * self.limit,
+            splits=("longer",),
             max_numerator=_LONGER * self.limit // self.divisor,
         )
 
@@ -204,10 +212,9 @@ class Sorting(_Sized):
         """Return the task."""
         return self._task(
             "sorting",
-            f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
+            f"the rank of the first of {_ROWS} numbers up to {{}}",
             _ROWS,
             answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
-            max_numerator=_ROWS - 1,
             class_names=tuple(map(str, range(1, _ROWS + 1))),
         )
 
@@ -231,7 +238,7 @@ class FloorQuotient(_Sized):
 
         return self._task(
             "floor-quotient",
-            f"the integer part of a/b, a up to {self.limit:,}",
+            "the integer part of a/b, a up to {}",
             2,
             lambda X: objects((X[:, 0] // X[:, 1]).tolist()),
             draws={"train": draw},
@@ -256,7 +263,7 @@ class DecimalDigit(_Sized):
             raise ConfigurationError(f"place={self.place} is beyond the digits of limit={self.limit}")
         return self._task(
             "decimal-digit",
-            f"the digit of 10^{self.place} of n, up to {self.limit:,}",
+            f"the digit of 10^{self.place} of n, up to {{}}",
             1,
             answers_with(lambda X: X[:, 0] // 10**self.place % 10),
             max_numerator=9,
@@ -278,7 +285,7 @@ class Residue(_Sized):
         """Return the task."""
         return self._task(
             "residue",
-            f"n, up to {self.limit:,}, modulo {self.modulus}",
+            f"n, up to {{}}, modulo {self.modulus}",
             1,
             answers_with(lambda X: X[:, 0] % self.modulus),
             max_numerator=self.modulus - 1,
@@ -305,7 +312,7 @@ class NoisySum(_Sized):
 
         return self._task(
             "noisy-sum",
-            f"the sum of two values up to {self.limit:,}, known to about a fifth",
+            "the sum of two values up to {}, known to about a fifth",
             2,
             lambda X: objects(((X.sum(axis=1) + _UNIT // 2) // _UNIT).tolist()),
             draws={"train": draw},
@@ -313,11 +320,3 @@ class NoisySum(_Sized):
             max_numerator=2 * self.limit,
             commutative=True,
         )
-
-
-def _longer_and_close(what: str, limit: int) -> dict[str, str]:
-    """Return the titles of the splits of tasks that compare two numbers."""
-    return {
-        "longer": f"{what}, up to {_LONGER * limit:,}",
-        "close": f"{what}, up to {limit:,}, at most {_CLOSE} apart",
-    }

@@ -66,7 +66,6 @@ class RootNumber(Variants):
             never_seen_titles={"new curves": "curves of which no twist, and no curve isogenous to one, is trained on"},
             solve=answers_with(lambda X: root_numbers(X[:, 0], X[:, 1]) > 0),
             max_operand=self.limit,
-            max_numerator=1,
             signed=True,
             class_names=("-1", "1"),
             space=for_curves(primes_up_to(self.max_prime)),

@@ -46,15 +46,6 @@ def kept(draw: Draw, is_kept: Callable[[Operands], Any], *, ahead: int) -> Draw:
     return chosen
 
 
-def integers(low: int, high: int, columns: int) -> Draw:
-    """Return draws of rows of integers from low to high, both included.
-
-    >>> integers(1, 6, 2)(3, np.random.default_rng(0)).tolist()
-    [[6, 4], [4, 2], [2, 1]]
-    """
-    return lambda n, rng: rng.integers(low, high + 1, (n, columns))
-
-
 def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return n uniform numbers that a prime does not divide.
 

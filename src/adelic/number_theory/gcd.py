@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import Operands, SampledTask, Variants
-from adelic.number_theory.drawing import answers_with, from_numbers, integers
+from adelic.data.drawn import Operands, SampledTask, Variants, integers
+from adelic.number_theory.drawing import answers_with, from_numbers
 from adelic.number_theory.spaces import for_divisors
 from adelic.storage.options import option
 
@@ -79,7 +79,6 @@ class GCD(Variants):
             },
             solve=answers_with(lambda X: np.minimum(np.gcd(X[:, 0], X[:, 1]), CLASSES + 1) - 1),
             max_operand=limit,
-            max_numerator=CLASSES,
             commutative=True,
             class_names=(*map(str, range(1, CLASSES + 1)), "greater"),
             variants=GCD,

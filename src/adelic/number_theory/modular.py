@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import Draw, SampledTask, Variants
+from adelic.data.drawn import Draw, SampledTask, Variants, integers
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, coprime, integers
+from adelic.number_theory.drawing import answers_with, coprime
 from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.numbers import AdeleSpace, is_prime
 from adelic.numbers.primes import split
@@ -124,7 +124,6 @@ class Unit(_AtAPrime):
             never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
             solve=answers_with(lambda X: split(X[:, 0], p)[1] % p - 1),
             max_operand=_FURTHER * limit,
-            max_numerator=p - 2,
             class_names=tuple(map(str, range(1, p))),
             variants=Unit,
             space=AdeleSpace((p,), digits_of(_FURTHER * limit, p)),

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Operands, SampledTask, Variants
+from adelic.data.drawn import Answers, Operands, SampledTask, Variants, integers
 from adelic.errors import needs_extra
-from adelic.number_theory.drawing import answers_with, integers
+from adelic.number_theory.drawing import answers_with
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import first_primes
 from adelic.storage.options import option
@@ -95,7 +95,6 @@ def _task(
         never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
         solve=answers_with(lambda X: function(X[:, 0])),
         max_operand=_FURTHER * limit,
-        max_numerator=len(class_names) - 1,
         class_names=class_names,
         space=AdeleSpace(first_primes(_PRIMES), _DIGITS),
         **about,
