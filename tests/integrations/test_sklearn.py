@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from adelic import AdeleSpace, AdelicError
 from adelic.errors import ConfigurationError, DecodingError, EncodingError, PrecisionError, RangeError, UnknownNameError
 from adelic.integrations.sklearn import AdelicEncoder
-from adelic.numbers.features import WITHOUT_COMBINED, FeatureLayout, compute_features
+from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
 
 PRIMES = (2, 3, 7)
 INVERTIBLE = [kind for kind in WITHOUT_COMBINED if kind not in ("valuation-unit", "multiplicative-characters")]
@@ -351,7 +351,7 @@ def test_digits_by_prime(kind, fractional):
     if kind in INVERTIBLE:
         model = AdelicEncoder(precision=precision, fractional_digits=fractional, features=kind).fit(integers)
         assert np.array_equal(model.inverse_transform(model.transform(integers)), integers)
-    if kind == "one-hot-digits":
+    if kind in ONE_HOT_KINDS:
         sparse_model = AdelicEncoder(precision=precision, features=kind, sparse_output=True)
         dense = AdelicEncoder(precision=precision, features=kind).fit_transform(integers)
         assert np.array_equal(sparse_model.fit_transform(integers).toarray(), dense)

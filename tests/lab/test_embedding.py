@@ -150,7 +150,7 @@ def test_searches_leave_the_primes_of_digits_by_prime():
 
 def test_valuations_are_searched_where_they_are_named():
     """Searches of before there was this form try what they tried."""
-    later = {"valuation-unit", "multiplicative-characters", "combined"}
+    later = {"valuation-unit", "multiplicative-characters", "residues", "combined"}
     assert set(options(EmbeddingConfig)["features"].tried) == set(FEATURE_KINDS) - later
     assert check_search(["features=valuation-unit:digits"], EmbeddingConfig.of("adelic")) == (
         "features=valuation-unit:digits",

@@ -63,6 +63,7 @@ def test_one_hot_digits_by_hand():
     assert features("one-hot-digits", 5, space, levels=2).tolist() == [logarithm, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0]
     assert features("one-hot-digits", -5, space, levels=1).tolist() == [-logarithm, 0, 1, 0, 1, 0]
     assert features("one-hot-digits", 0, space, levels=1).tolist() == [0, 1, 0, 1, 0, 0]
+    assert np.flatnonzero(features("residues", 19, space, levels=2)[1:]).tolist() == [19 % 4, 4 + 19 % 9]
 
 
 @pytest.mark.parametrize("space", [SPACE, SHIFTED], ids=["F=0", "F=2"])

@@ -19,8 +19,9 @@ from adelic.numbers import AdeleSpace, finite, rationals
 from adelic.numbers.columns.reading import read_column
 from adelic.numbers.describe import at_position
 from adelic.numbers.features import (
+    ONE_HOT_KINDS,
     characters,
-    one_hot,
+    digits_together,
     place_features,
     place_size,
     signed_logarithm,
@@ -162,7 +163,7 @@ class ColumnFeatures:
     """The features of one column: its real value, then those of each prime, lowest power first.
 
     Attributes:
-        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits", "valuation-unit" or
+        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits", "residues", "valuation-unit" or
             "multiplicative-characters".
         space: the adele space.
 
@@ -189,6 +190,7 @@ class ColumnFeatures:
 
         - digits: `x0_p7_d2` is the digit of 7^2.
         - one-hot-digits: `x0_p7_d2_5` is 1 where this digit is 5.
+        - residues: `x0_p7_r3_5` is 1 where the number is 5 modulo 7^3; `x0_p7_d3_5` is of a higher digit.
         - characters: `x0_p7_cos2` is cos(2πx/7^2).
         - valuation-unit: `x0_p7_v2` is 1 for 7^2·u, and `x0_p7_u5` where u is 5 modulo 7 (at p = 2 modulo 8); the
           last valuation stands for more factors, too.
@@ -208,8 +210,11 @@ class ColumnFeatures:
                 names += [f"{column}_p{p}_u{residue}" for residue in unit_residues(p, precision)]
             elif self.kind == "characters":
                 names += [f"{column}_p{p}_{wave}{e + 1}" for e in exponents for wave in ("cos", "sin")]
-            elif self.kind == "one-hot-digits":
-                names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents for digit in range(p)]
+            elif self.kind in ONE_HOT_KINDS:
+                k = digits_together(self.kind, p, precision)
+                first = f"d{exponents[0]}" if self.kind == "one-hot-digits" else f"r{exponents[k - 1] + 1}"
+                names += [f"{column}_p{p}_{first}_{residue}" for residue in range(p**k)]
+                names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents[k:] for digit in range(p)]
             else:
                 names += [f"{column}_p{p}_d{e}" for e in exponents]
         return names
@@ -248,7 +253,7 @@ class ColumnFeatures:
         if self.kind in _WITHOUT_INVERSE:
             raise DecodingError(
                 f"features={self.kind!r} say the power of p and one residue of the unit, which do not give the "
-                "number back; use 'digits', 'characters' or 'one-hot-digits'"
+                "number back; use 'digits', 'characters', 'one-hot-digits' or 'residues'"
             )
         real = features[:, 0]
         radius = np.abs(real) * relative_error
@@ -267,10 +272,12 @@ class ColumnFeatures:
 
     def _read_digits(self, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:
         """Return the digits at one prime, (rows, precision), lowest first."""
-        if self.kind == "one-hot-digits":
-            blocks = features.reshape(len(features), precision, p)
-            digits = np.asarray(blocks.argmax(axis=-1), dtype=np.int64)
-            wrong = np.abs(blocks - one_hot(digits, p).reshape(blocks.shape)).max(axis=-1) > _NEAR
+        if self.kind in ONE_HOT_KINDS:
+            k = digits_together(self.kind, p, precision)
+            modulo = features[:, : p**k].argmax(axis=-1)[:, None] // p ** np.arange(k) % p
+            above = features[:, p**k :].reshape(len(features), precision - k, p).argmax(axis=-1)
+            digits = np.concatenate([modulo, above], axis=-1)
+            wrong = np.abs(features - place_features(self.kind, digits, p)) > _NEAR
         elif self.kind == "characters":
             waves = features.reshape(len(features), precision, 2)
             digits = _digits_of_angles(np.arctan2(waves[..., 1], waves[..., 0]) / (2 * np.pi), p)

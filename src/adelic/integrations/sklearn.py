@@ -41,7 +41,7 @@ from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import Column, columns_of, is_frame, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
-from adelic.numbers.features import WITHOUT_COMBINED
+from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, one_hot_positions
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
@@ -76,7 +76,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         fractional_digits: how many of them stand below p^0, for denominators that p divides.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
-            "one-hot-digits" (each digit one-hot, and the same real one), "valuation-unit" (of p^v·u: v one-hot, and u
+            "one-hot-digits" (each digit one-hot, and the same real one), "residues" (the number modulo the greatest
+            p^k ≤ 343 one-hot, higher digits as before), "valuation-unit" (of p^v·u: v one-hot, and u
             modulo p, 8 at p = 2, and the same real one) or "multiplicative-characters" (the same, but of u the values
             of the Dirichlet characters); the last two have no inverse.
         floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
@@ -90,7 +91,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         handle_missing: "error" refuses NaN, None and NA; "propagate" makes all features of the number NaN, as
             scikit-learn's scalers do; "zero" makes them 0 (after standardizing: their mean); "indicator" makes them 0
             and adds a feature `x0_missing` for every column, which is then 1. An infinity is always an error.
-        sparse_output: return a `scipy.sparse.csr_array`; for "one-hot-digits".
+        sparse_output: return a `scipy.sparse.csr_array`; for "one-hot-digits" and "residues".
         dtype: of the features, numpy.float64 or numpy.float32.
 
     Attributes:
@@ -330,8 +331,10 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise ConfigurationError(f"dtype={self.dtype!r} is unknown; use numpy.float64 or numpy.float32")
         if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
             check_float32(self.space_.primes)
-        if self.sparse_output and self.features != "one-hot-digits":
-            raise ConfigurationError(f"sparse_output=True is for 'one-hot-digits', not for features={self.features!r}")
+        if self.sparse_output and self.features not in ONE_HOT_KINDS:
+            raise ConfigurationError(
+                f"sparse_output=True is for 'one-hot-digits' and 'residues', not for features={self.features!r}"
+            )
         if self.sparse_output and self.handle_missing == "propagate":
             raise ConfigurationError(
                 "handle_missing='propagate' fills rows with NaN; use 'zero' or 'indicator' with sparse_output=True"
@@ -390,17 +393,20 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _sparse_block(self, column: Column, coordinates: Coordinates) -> Any:
         """Return the one-hot features of a column without making them dense: one of each digit's is 1."""
-        rows, precisions = len(coordinates.digits), self.space_.precisions
-        digits = np.concatenate([coordinates.digits[:, j, :n] for j, n in enumerate(precisions)], axis=1)
-        first = np.cumsum([1, *self._layout.place_sizes]).tolist()
-        starts = [
-            start + p * k for start, p, n in zip(first, self.space_.primes, precisions, strict=False) for k in range(n)
-        ]
+        rows, places = len(coordinates.digits), zip(self.space_.primes, self.space_.precisions, strict=True)
+        starts = np.cumsum([1, *self._layout.place_sizes])
+        hot = np.concatenate(
+            [
+                starts[j] + one_hot_positions(self.features, coordinates.digits[:, j, :n], p)
+                for j, (p, n) in enumerate(places)
+            ],
+            axis=1,
+        )
         # 32 bits where they do, as OneHotEncoder has them: not every estimator takes others.
-        width = 1 + digits.shape[1]
+        width = 1 + hot.shape[1]
         is_short = max(self._width, rows * (width + 1)) < 2**31
         indices = np.zeros((rows, width), dtype=np.int32 if is_short else np.int64)
-        indices[:, 1:] = digits + np.array(starts)
+        indices[:, 1:] = hot
         values = np.ones(indices.shape, dtype=self.dtype)
         values[:, 0] = self._layout.real_feature(coordinates.real)
         values[column.is_missing] = 0

@@ -21,17 +21,22 @@ from adelic.numbers.space import AdeleSpace
 
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
 """The forms in which a network with a state at each place can be given an adele."""
-WITHOUT_COMBINED = ("digits", "standardized", *PLACE_FEATURES[:2], *PLACE_FEATURES[3:])
+WITHOUT_COMBINED = ("digits", "standardized", *PLACE_FEATURES[:2], *PLACE_FEATURES[3:], "residues")
 """The forms that show a number in one way, also in tables."""
 FEATURE_KINDS = (*WITHOUT_COMBINED, "combined")
 """The forms in which a network can be given an adele."""
-HOT_KINDS = ("one-hot-digits", "valuation-unit")
+ONE_HOT_KINDS = ("one-hot-digits", "residues")
+"""The forms with one-hot vectors that say all digits."""
+HOT_KINDS = (*ONE_HOT_KINDS, "valuation-unit")
 """The forms whose features at primes are 0 or 1, of which `hot_positions` finds the ones."""
 _COMBINED = ("characters", "valuation-unit")  # at a prime: the one shows sums, the other divisors and residues
 DECIMAL_PERIODS = tuple(10.0**k for k in range(-1, 13))
 """The periods of the waves of the real value in "combined": they show its digits in base 10, 0.01 … 10^11."""
 _REAL_SCALE = 10
 """In "combined" the logarithm is divided by this, so that it is about as large as the other features."""
+_GREATEST_RESIDUES = 343
+"""Of "residues", the greatest modulus p^k > p whose residues have a feature each: 2^8, 3^5, 5^3, 7^3, 11^2, 13^2, 17^2.
+Chosen so that they are above all prime powers below 100; others were not tried."""
 _BLOCK = 1024  # rows of features that are computed together
 _UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
 
@@ -125,6 +130,8 @@ def compute_features(
     - "characters": sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k for k = 1 … levels, where x is p^F·q: the additive
       characters of Z/p^k, which turn sums into rotations.
     - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
+    - "residues": sign(q)·ln(1 + |q|), then q modulo the greatest p^k ≤ 343 (at least p) as one one-hot vector of length
+      p^k, and the digits above as "one-hot-digits" has them. A linear map gives each element of Z/p^k a vector.
     - "valuation-unit": sign(q)·ln(1 + |q|), then q = p^v·u as number theorists write it, see `valuation_unit`.
     - "multiplicative-characters": the same, but of u the values of Dirichlet characters, which turn products into
       rotations, see `multiplicative_characters`.
@@ -218,14 +225,28 @@ def place_size(kind: str, p: int, levels: int) -> int:
     """Return how many features of a kind a prime has for a number of levels.
 
     >>> [place_size(kind, 5, 2) for kind in FEATURE_KINDS]
-    [2, 2, 4, 10, 7, 6, 11]
+    [2, 2, 4, 10, 7, 6, 25, 11]
     """
     if kind == "combined":
         return sum(place_size(part, p, levels) for part in _COMBINED)
     if kind in ("valuation-unit", "multiplicative-characters"):
         modulus = p ** unit_digits(p, levels)
         return int(levels + modulus - modulus // p + (kind == "valuation-unit"))  # `unit_residues` lists them
-    return levels * {"characters": 2, "one-hot-digits": p}.get(kind, 1)
+    if kind in ONE_HOT_KINDS:
+        together = digits_together(kind, p, levels)
+        return p**together + p * (levels - together)
+    return levels * (2 if kind == "characters" else 1)
+
+
+def digits_together(kind: str, p: int, levels: int) -> int:
+    """Return how many of the lowest digits share one one-hot vector, of length p^k.
+
+    >>> [digits_together("residues", p, 16) for p in (2, 3, 5, 7, 11, 97)], digits_together("one-hot-digits", 2, 16)
+    ([8, 5, 3, 3, 2, 1], 1)
+    """
+    if kind != "residues":
+        return 1
+    return max(1, bisect_right(range(1, levels + 1), _GREATEST_RESIDUES, key=lambda k: p**k))
 
 
 def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[Any]:
@@ -235,6 +256,7 @@ def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[A
     functions = {
         "characters": characters,
         "one-hot-digits": one_hot,
+        "residues": residues,
         "valuation-unit": valuation_unit,
         "multiplicative-characters": multiplicative_characters,
     }
@@ -276,6 +298,35 @@ def one_hot(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
     array([0, 1, 0, 1, 0, 0])
     """
     return np.asarray(digits[..., None] == np.arange(p)).reshape(*digits.shape[:-1], p * digits.shape[-1])
+
+
+def residues(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
+    """Return x modulo p^k as one one-hot vector, k as `digits_together` says, and each higher digit as another.
+
+    Shape: (*, levels) -> (*, p^k + p · (levels − k)).
+
+    >>> np.flatnonzero(residues(np.array([1, 0, 2, 0, 0, 2]), 3))  # 19 modulo 243, and the digit 2 of 3^5
+    array([ 19, 245])
+    """
+    hot = np.zeros((*digits.shape[:-1], place_size("residues", p, digits.shape[-1])), np.bool_)
+    np.put_along_axis(hot, one_hot_positions("residues", digits, p), True, axis=-1)
+    return hot
+
+
+def one_hot_positions(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.int64]:
+    """Return where the ones of `ONE_HOT_KINDS` stand at one prime, from digits, lowest first: (*, levels − k + 1).
+
+    The lowest k digits, see `digits_together`, have one of them.
+
+    >>> digits = np.array([1, 0, 2])
+    >>> one_hot_positions("one-hot-digits", digits, 3), one_hot_positions("residues", digits, 3)
+    (array([1, 3, 8]), array([19]))
+    """
+    levels = digits.shape[-1]
+    k = digits_together(kind, p, levels)
+    modulo = digits[..., :k].astype(np.int64) @ p ** np.arange(k)
+    above = digits[..., k:].astype(np.int64) + p**k + p * np.arange(levels - k)
+    return np.concatenate([modulo[..., None], above], axis=-1)
 
 
 def unit_residues(p: int, levels: int) -> tuple[int, ...]:
@@ -430,10 +481,12 @@ def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.i
     sizes = [place_size(layout.kind, p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)]
     starts = 1 + np.cumsum([0, *sizes[:-1]])[:, None]
     digits = adeles.digits[..., ::-1][..., : layout.levels]  # lowest first
-    place = np.arange(layout.levels)
-    if layout.kind == "one-hot-digits":
-        found = digits + starts + place * np.array(layout.space.primes)[:, None]
-        return np.where(place < levels[:, None], found, layout.size).astype(np.int64)
+    if layout.kind != "valuation-unit":
+        found = np.full(digits.shape, layout.size)
+        for j, (p, n) in enumerate(zip(layout.space.primes, layout.place_levels, strict=True)):
+            positions = one_hot_positions(layout.kind, digits[..., j, :n], p)
+            found[..., j, : positions.shape[-1]] = starts[j] + positions
+        return found
     v = np.minimum((np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1), levels)
     counts = np.array([unit_digits(p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)])
     primes = np.array(layout.space.primes)

@@ -67,7 +67,7 @@ class AdelicEmbedding(NumberEmbedding):
         vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
         space: the adele space; the default has 128 coordinates, and more where fractions of the vocabulary need them.
         d_model: length of a vector.
-        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit",
+        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "residues", "valuation-unit",
             "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
         projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
             has.
