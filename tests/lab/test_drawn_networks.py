@@ -425,7 +425,7 @@ def test_refusals_of_local_global_networks():
             LocalGlobalClassifier(space, n_classes=2, length=1, fusion=fusion).local(torch.tensor([[1]]))
     with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum or product"):
         EmbeddingConfig.of("adelic", tied=True)
-    with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):
+    with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, residues, valuation-unit"):
         EmbeddingConfig.of("adelic", places="agree", features="digits")
 
 

@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic.data import TaskData
+from adelic.data.sources import DrawnData
+from adelic.errors import RunFolderError
 from adelic_lab import EmbeddingConfig, Experiment, Result, load_recipe, run
+from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.results import predictions
-from adelic_lab.results.predictions import pack, pack_answers, unpack
+from adelic_lab.results.predictions import answers_given, pack, pack_answers, pack_wrong, unpack, unpack_wrong
+from adelic_lab.results.recounting import asked_again
 
 RECIPE = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
 
@@ -107,3 +111,45 @@ def test_answers_that_are_too_many_are_not_kept(row, tmp_path, monkeypatch):
     assert found.test == whole.test
     assert found.class_names == whole.class_names
     assert Result.parse(found.sealed(), "short") == found
+
+
+@given(st.lists(st.tuples(*[st.none() | st.integers() | st.fractions()] * 2), max_size=30))
+def test_wrong_answers_come_back(pairs):
+    pairs.append((0, None))
+    wanted = np.array([truth or 0 for truth, _ in pairs], dtype=object)
+    given = np.array([said for _, said in pairs], dtype=object)
+    assert answers_given(wanted, unpack_wrong(pack_wrong(wanted, given))).tolist() == given.tolist()
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "recipe"),
+    [
+        ("gcd", EmbeddingConfig.of("fone"), None),
+        ("maximum", SolverConfig(name="least-squares"), Steps(steps=1)),  # hardly right
+        ("distance", SolverConfig(name="counting-table"), Steps(steps=1)),  # all right, so that further ones are asked
+    ],
+)
+def test_answers_to_drawn_questions_are_counted_again(task, model, recipe, tmp_path):
+    counts = {"test_cases": 50, "confirmation_cases": 80, "never_seen_cases": 30}
+    data = DrawnData(task, 300, **counts)
+    recipe = recipe or load_recipe("fresh", data.row, epochs=1)
+    result = run(Experiment(data=data, model=model, recipe=recipe), tmp_path)
+    assert Result.parse(result.sealed(), "line 1") == result
+    found = asked_again(result)
+    assert found.keys() == {"test", *result.never_seen}
+    for split, (operands, answers, said) in found.items():
+        figures = result.figures(split)
+        assert len(operands) == figures["cases"]
+        assert (answers == said).sum() == figures["correct"]
+        assert sum(a is None for a in said) == figures["unanswered"]
+    with pytest.raises(RunFolderError, match="other questions are drawn today"):
+        asked_again(replace(result, asked_sha256="0"))
+
+
+@pytest.mark.parametrize("text", ["", "no base64", pack_wrong(np.zeros(9), np.ones(9)), "gQ=="])
+def test_damaged_wrong_answers(text, result):
+    drawn = replace(
+        result, test={"accuracy": 1.0, "cases": 9, "correct": 9, "unanswered": 0}, never_seen={}, wrong={"test": text}
+    )
+    with pytest.raises(RunFolderError, match=r"wrong\.test"):
+        Result.parse(drawn.sealed(), "line 1")

@@ -234,7 +234,7 @@ def place_size(kind: str, p: int, levels: int) -> int:
         return int(levels + modulus - modulus // p + (kind == "valuation-unit"))  # `unit_residues` lists them
     if kind in ONE_HOT_KINDS:
         together = digits_together(kind, p, levels)
-        return p**together + p * (levels - together)
+        return int(p**together + p * (levels - together))
     return levels * (2 if kind == "characters" else 1)
 
 

@@ -21,6 +21,7 @@ SOLVERS = {
     "base-10-placewise": f"{_RIVALS}.places:PlacewiseBase10",
     "residue-table": "adelic_lab.models.solvers.trivial:ResidueTable",
     "least-squares": "adelic_lab.models.solvers.trivial:LeastSquares",
+    "counting-table": "adelic_lab.models.solvers.counting:CountingTable",
 }
 """The class of each solver."""
 DEFAULT_SOLVER = "adelic-placewise"
@@ -58,6 +59,7 @@ TITLES = {
     "residue-table:orders=both": "table of residues, both orders, no network",
     "experiments.solvers.program:OperationTables": "tables of residues for expressions, no network",
     "least-squares": "least squares, no network",
+    "counting-table": "same inputs, no network",
 }
 """What each solver is, in a few words, for figures and help, in the order of tables.
 

@@ -1,11 +1,20 @@
 """Predictions as a result file keeps them, packed bit by bit, so that anybody can count the right answers again."""
 
 import base64
+import binascii
+import hashlib
+import itertools
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from adelic.data.drawn import Answers, Operands
 
 Integers = npt.NDArray[np.int64]
 MOST_BYTES = 1 << 23
@@ -70,6 +79,62 @@ def pack_answers(
         "labels": pack(labels - least, n_values),
         "predictions": pack(predictions - least, n_values),
     }
+
+
+def pack_wrong(wanted: Answers, given: Answers) -> str:
+    """Return what a result keeps of the answers to drawn questions: those that are wrong, and where, as base64 text.
+
+    The right ones are drawn again from the seed, see `adelic_lab.results.recounting`. Answers are (n,): integers,
+    Fractions, or None where there is none.
+
+    >>> unpack_wrong(pack_wrong(np.array([1, 2, 3, 4]), np.array([1, 3, 3, None], dtype=object)))
+    {1: 3, 3: None}
+    """
+    wrong = np.flatnonzero(~_equal(wanted, given))
+    said = [a if a is None else int(a) if a == int(a) else str(a) for a in given[wrong].tolist()]
+    text = json.dumps([np.diff(wrong, prepend=0).tolist(), said], separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpack_wrong(text: str) -> dict[int, int | Fraction | None]:
+    """Return what was answered wrongly, by the number of the question; damaged text is a ValueError."""
+    try:
+        unpacked = zlib.decompressobj()
+        content = unpacked.decompress(base64.b64decode(text, validate=True), MOST_BYTES)
+        steps, said = json.loads(content) if unpacked.eof else ([1], [])
+        return dict(zip(itertools.accumulate(steps), map(_answer, said), strict=True))
+    except (binascii.Error, zlib.error, TypeError, RecursionError) as error:
+        raise ValueError(f"it is no packed answers: {error}") from None
+
+
+def _answer(said: Any) -> int | Fraction | None:
+    return said if said is None or type(said) is int else Fraction(said)
+
+
+def _equal(wanted: Answers, given: Answers) -> npt.NDArray[np.bool_]:
+    pairs = zip(given.tolist(), wanted.tolist(), strict=True)
+    return np.array([a is not None and bool(a == b) for a, b in pairs], dtype=np.bool_)
+
+
+def answers_given(wanted: Answers, wrong: Mapping[int, int | Fraction | None]) -> Answers:
+    """Return what a model answered, (n,) objects, from the right answers and what `unpack_wrong` returns."""
+    given = wanted.astype(object)
+    for i, said in wrong.items():
+        given[i] = said
+    return given
+
+
+def digest(questions: Iterable[tuple[Operands, Answers]]) -> str:
+    """Return the SHA-256 of questions with their answers, as decimal text.
+
+    >>> digest([(np.array([[1, 2]]), np.array([3]))])[:16]
+    '1def07dbe06eeb09'
+    """
+    found = hashlib.sha256()
+    for operands, answers in questions:
+        for row, answer in zip(operands.tolist(), answers.tolist(), strict=True):
+            found.update(f"{' '.join(map(str, row))} {answer}\n".encode())
+    return found.hexdigest()
 
 
 def _width(n_classes: int) -> int:

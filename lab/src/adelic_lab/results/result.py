@@ -26,7 +26,7 @@ from adelic.storage.records import (
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.models import RandomSearch, Steps
 from adelic_lab.config.recipes import TrainConfig, changed_words, recipe_names, stored
-from adelic_lab.results.predictions import Integers, unpack
+from adelic_lab.results.predictions import Integers, unpack, unpack_wrong
 
 OF_OLDER_VERSIONS = frozenset({"keep", "readout"})
 """Options of recipes that adelic 0.1 named so: its files are not read."""
@@ -150,6 +150,8 @@ class Result:
         flops: operations that one row takes; None where they are not counted.
         seconds: of training.
         processor_seconds: what the process had of the processor in that time; None where it is not known.
+        wrong, asked_sha256: of a drawn task, the wrong answers of each split, and the SHA-256 of all its questions, see
+            `adelic_lab.results.recounting`; older results lack them.
         evaluation_seconds: of computing a solver's answers.
         compute: number format of a network's products, which is the recipe's, or float32 where the machine was slow in
             that one; None in older results, which have the recipe's, and for other models.
@@ -206,6 +208,8 @@ class Result:
     range: Annotated[list[int] | None, RANGE] = None
     labels: Annotated[str | None, TEXT] = None
     predictions: Annotated[str | None, TEXT] = None
+    wrong: Annotated[Mapping[str, str] | None, {"*": TEXT}] = None
+    asked_sha256: Annotated[str | None, TEXT] = None
     rows: Annotated[Mapping[str, int], {"train": COUNT, "validation": COUNT, "test": COUNT}]
     parameters: Annotated[int, COUNT]
     flops: Annotated[int | None, COUNT.or_null()] = None
@@ -347,6 +351,13 @@ class Result:
 
     def _check_answers(self) -> None:
         """Raise `DamagedTextError` where classes, confusion matrix, labels and predictions do not fit together."""
+        for split, text in (self.wrong or {}).items():
+            try:
+                wrong, figures = unpack_wrong(text), self.figures(split)
+            except (KeyError, ValueError) as error:
+                raise DamagedTextError(f"wrong.{split} is damaged ({error})") from None
+            if len(wrong) != figures["cases"] - figures["correct"] or max(wrong, default=-1) >= figures["cases"]:
+                raise DamagedTextError(f"wrong.{split} has {len(wrong)} answers, not those that its figures count")
         names = self.class_names
         if names is not None and self.confusion is not None and len(self.confusion) != len(names):
             raise DamagedTextError(f"confusion is of {len(self.confusion)} classes, and class_names of {len(names)}")

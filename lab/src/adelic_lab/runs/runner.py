@@ -28,7 +28,7 @@ from adelic_lab.models.classical.fitting import fit_classical
 from adelic_lab.models.solvers.base import build_solver
 from adelic_lab.models.solvers.fitting import fit_solver
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
-from adelic_lab.results.predictions import pack_answers
+from adelic_lab.results.predictions import digest, pack_answers, pack_wrong
 from adelic_lab.results.result import Result
 from adelic_lab.runs.development import TrainValidation, training_subset
 from adelic_lab.runs.fitted import Fitted, RunContext, choose_device
@@ -260,22 +260,25 @@ def _asked(experiment: Experiment, around: RunContext) -> tuple[Result, bytes | 
             tested = np.concatenate([tested, asked])
             wanted, given = np.append(wanted, truth), np.append(given, fitted.evaluate(asked, truth)[1])
     never_seen = {split: (truth, fitted.evaluate(asked, truth)[1]) for split, asked, truth in never_seen_in}
+    answered = {"test": (wanted, given), **never_seen}
+    questions_asked = [(tested, wanted), *((asked, truth) for _, asked, truth in never_seen_in)]
     trivial = float(np.mean(wanted == most_frequent(answers)))  # no test question is among those that were trained on
     judgement: dict[str, Any] = {
         "majority": trivial,
         "lookup": trivial,
         "predicts_one_class": len(set(given.tolist())) == 1,
         "never_seen": {split: counted(*pair) for split, pair in never_seen.items()},
+        "wrong": {split: pack_wrong(*pair) for split, pair in answered.items()},
+        "asked_sha256": digest(questions_asked),
         "evaluation_seconds": round(time.perf_counter() - start, 3),
     }
     if task.class_names is not None:
-        of_classes = {"test": (wanted, given), **never_seen}
         rule = best_question_rule(task, operands, answers)
         judgement |= {
             "rule": rule.accuracy(tested, wanted),
             "rule_name": rule.name,
             "class_names": list(task.class_names),
-            "by_class": {split: counted_by_class(*pair, len(task.class_names)) for split, pair in of_classes.items()},
+            "by_class": {split: counted_by_class(*pair, len(task.class_names)) for split, pair in answered.items()},
         }
     counts = {"train": len(answers), "validation": n_validation, "test": len(wanted)}
     return _result(experiment, fitted, counted(wanted, given), counts, judgement), fitted.metrics
