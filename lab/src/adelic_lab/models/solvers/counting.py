@@ -48,7 +48,7 @@ class CountingTable(CheckedSolver):
     - the most frequent answer with what stands at a single place;
     - a decision tree of depth 4, 8 or 12 on the real values, the valuations, and their greatest, sum and number over
       the places;
-    - where answers are many numbers: functions a·x + b with rational coefficients, exact on all their examples, one
+    - where answers are numbers: functions a·x + b with rational coefficients, exact on all their examples, one
       each for digits of the operands at one prime, or for the order of two operands: as many digits as it takes.
 
     Args:
@@ -107,7 +107,7 @@ class CountingTable(CheckedSolver):
                 yield f"{view.name} at one place", _one_place(view)
             for depth in _DEPTHS:
                 yield f"a tree of depth {depth}", _tree(views[0], depth)
-        if problem.class_names is None:
+        if problem.answers_are_numbers:
             if problem.arity == 2:
                 yield "functions a·x + b, by the order of operands", _functions(None, 1)
             levels = dict(zip(space.primes, space.precisions, strict=True))
