@@ -44,115 +44,29 @@ if TYPE_CHECKING:
     from adelic_lab.train.devices import run_distributed
     from adelic_lab.train.sampler import ClassBalancedSampler
 
-_MODULES = {
+_NAMES = {
     "config.embedding": ("EmbeddingConfig",),
     "config.experiment": ("Experiment",),
-    "config.models": (
-        "Classical",
-        "RandomSearch",
-        "SolverConfig",
-        "Steps",
-    ),
-    "config.recipes": (
-        "TrainConfig",
-        "load_recipe",
-        "recipe_names",
-    ),
+    "config.models": ("Classical", "RandomSearch", "SolverConfig", "Steps"),
+    "config.recipes": ("TrainConfig", "load_recipe", "recipe_names"),
     "models.classical.models": ("CLASSICAL_MODELS",),
-    "report.files": (
-        "read_results",
-        "with_finished_runs",
-    ),
+    "report.files": ("read_results", "with_finished_runs"),
     "report.page": ("write_report",),
-    "report.published": (
-        "Row",
-        "published_rows",
-    ),
+    "report.published": ("Row", "published_rows"),
     "results.result": ("Result",),
-    "runs.engines": (
-        "Budget",
-        "EmbeddedEngine",
-        "RayEngine",
-        "WorkersEngine",
-    ),
+    "runs.engines": ("Budget", "EmbeddedEngine", "RayEngine", "WorkersEngine"),
     "runs.folder": ("read_result",),
-    "runs.listing": (
-        "RunSummary",
-        "SearchSummary",
-        "find_any",
-        "find_run",
-        "list_runs",
-        "list_searches",
-    ),
-    "runs.matrix": (
-        "outstanding",
-        "outstanding_work",
-        "plan",
-        "plan_classical",
-        "progress_of",
-        "run_matrix",
-    ),
-    "runs.predicting": (
-        "Predictions",
-        "predict",
-    ),
-    "runs.runner": (
-        "run",
-        "trained_network",
-    ),
+    "runs.listing": ("RunSummary", "SearchSummary", "find_any", "find_run", "list_runs", "list_searches"),
+    "runs.matrix": ("outstanding", "outstanding_work", "plan", "plan_classical", "progress_of", "run_matrix"),
+    "runs.predicting": ("Predictions", "predict"),
+    "runs.runner": ("run", "trained_network"),
     "search.dimensions": ("Search",),
-    "search.tuning": (
-        "StudyResult",
-        "tune",
-    ),
+    "search.tuning": ("StudyResult", "tune"),
     "train.devices": ("run_distributed",),
     "train.sampler": ("ClassBalancedSampler",),
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = [
-    "CLASSICAL_MODELS",
-    "Budget",
-    "ClassBalancedSampler",
-    "Classical",
-    "EmbeddedEngine",
-    "EmbeddingConfig",
-    "Experiment",
-    "Predictions",
-    "RandomSearch",
-    "RayEngine",
-    "Result",
-    "Row",
-    "RunSummary",
-    "Search",
-    "SearchSummary",
-    "SolverConfig",
-    "Steps",
-    "StudyResult",
-    "TrainConfig",
-    "WorkersEngine",
-    "find_any",
-    "find_run",
-    "list_runs",
-    "list_searches",
-    "load_recipe",
-    "outstanding",
-    "outstanding_work",
-    "plan",
-    "plan_classical",
-    "predict",
-    "progress_of",
-    "published_rows",
-    "read_result",
-    "read_results",
-    "recipe_names",
-    "run",
-    "run_distributed",
-    "run_matrix",
-    "trained_network",
-    "tune",
-    "with_finished_runs",
-    "write_report",
-]
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
