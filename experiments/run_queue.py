@@ -24,9 +24,7 @@ from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import read_bytes
 from adelic_lab import Experiment
-from adelic_lab.cli.reproduce import benchmark_of
-from adelic_lab.cli.reproduce.drawn import plan_of
-from adelic_lab.cli.reproduce.rows import runs_of_rows, show_run
+from adelic_lab.cli.reproduce import BENCHMARKS, plan_of, runs_of_rows, show_run
 
 _PREFIX = ["adelic", "reproduce"]
 _FLOPS = 6
@@ -133,7 +131,8 @@ def _line(words: list[str]) -> Line:
             )
     bound.apply_defaults()
     what = {name: value for name, value in bound.arguments.items() if name not in _OF_THE_QUEUE}
-    given, benchmark = what.pop("results_dir"), benchmark_of(command)
+    given = what.pop("results_dir")
+    benchmark = next((name for name, each in BENCHMARKS.items() if each is command), None)
     if benchmark is None:
         return Line(shlex.join(words), runs_of_rows(**what), given)
     plan = plan_of(benchmark, **what)

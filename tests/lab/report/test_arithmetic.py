@@ -21,9 +21,9 @@ from adelic.cli import main
 from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic_lab import Experiment, SolverConfig, Steps, list_runs, run, run_distributed
+from adelic_lab import Experiment, SolverConfig, Steps, list_runs, outstanding, run, run_distributed, run_matrix
 from adelic_lab.config.solver_names import PACKAGED
-from adelic_lab.plans import choose, experiments, gather, read_plan, run_plan, write_report
+from adelic_lab.plans import choose, experiments, gather, read_plan, write_report
 from adelic_lab.report.arithmetic import show
 from adelic_lab.report.files import finished
 from adelic_lab.results.result import Result
@@ -142,10 +142,11 @@ def asked(experiment):
         return run(experiment, Path(folder, "run"), device="cpu")
 
 
-def run_all(experiments, *, workers=1, budget=None, on_run=lambda *_: nullcontext()):
-    return run_plan(
-        experiments, runs=Path("runs"), results=Path("results"), workers=workers, budget=budget, on_run=on_run
-    )
+def run_all(experiments, *, workers=1, results=Path("results"), on_run=lambda *_: nullcontext(), **budget):
+    """Run what has no result yet, and return how many runs are left."""
+    where = {"runs": Path("runs"), "results": results, "device": "cpu"}
+    run_matrix(experiments, **where, engine=WorkersEngine(workers), on_run=on_run, **budget)
+    return len(outstanding(experiments, results))
 
 
 def lines(results=Path("results")):
@@ -413,13 +414,7 @@ def first_result():
 def finish(folder, before):
     """Run what is left, by the same solver in less of a hurry to sleep; what there was is not run again."""
     (folder / "own_solvers.py").write_text(SOLVERS.replace("time.sleep(600 if seed else 0)", "pass"))
-    left = run_plan(
-        experiments(read_plan("plan.toml")),
-        runs=Path("runs"),
-        results=STOPPED,
-        workers=1,
-        on_run=lambda *_: nullcontext(),
-    )
+    left = run_all(experiments(read_plan("plan.toml")), results=STOPPED)
     after = lines(STOPPED)
     assert (left, len(after)) == (0, 4)
     assert before <= after

@@ -1,8 +1,8 @@
-"""Plans: the runs of a benchmark of drawn tasks, as data in TOML; running what is left of them, and their reports.
+"""Plans: the runs of a benchmark of drawn tasks, as data in TOML, and their reports.
 
 A further benchmark is a folder of this package with two plans, full.toml and quick.toml, and a module of
-`adelic_lab.report` with a function `show` from series to a `Report`; its command is one more of
-`adelic_lab.cli.reproduce.drawn`. Such are `adelic_lab.report.arithmetic`, `number_theory` and `columns`.
+`adelic_lab.report` with a function `show` from series to a `Report`; its command is one more of the `BENCHMARKS` of
+`adelic_lab.cli.reproduce`. Such are `adelic_lab.report.arithmetic`, `number_theory` and `columns`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,8 @@ from adelic_lab.config.recipes import TrainConfig, load_recipe
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_files
 from adelic_lab.results.result import Result
-from adelic_lab.runs.engines import Budget, OnRun, WorkersEngine
-from adelic_lab.runs.matrix import outstanding, run_matrix
 
-__all__ = ["Report", "Series", "choose", "experiments", "gather", "read_plan", "run_plan", "write_report"]
+__all__ = ["Report", "Series", "choose", "experiments", "gather", "read_plan", "write_report"]
 MOST_RUNS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
@@ -298,41 +296,6 @@ def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
         obstacle = build_solver(series.model).obstacle(series.asked) if is_open else None
         found.append(replace(series, results=results, obstacle=obstacle))
     return found
-
-
-def run_plan(
-    chosen: Iterable[Experiment],
-    *,
-    runs: Path,
-    results: Path,
-    workers: int,
-    budget: Budget | None = None,
-    on_run: OnRun,
-) -> int:
-    """Run the experiments that have no result yet, but for those whose solver cannot express the problem.
-
-    Args:
-        chosen: what to run; with a budget, the shortest trainings come first.
-        runs: folder of the run folders.
-        results: folder of the result files.
-        workers: how many processes.
-        budget: the time by which to stop.
-        on_run: as for `run_matrix`.
-
-    Returns:
-        How many experiments have no result yet: 0, or more where the budget was spent.
-
-    Raises:
-        ConfigurationError: there are too many or too few workers, or a solver cannot be imported.
-        Interrupted: a signal asked to stop; what was finished is saved.
-        WorkerError: a solver of your own has failed, or a process was ended from outside.
-
-    >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
-    0
-    """
-    listed, engine = list(chosen), WorkersEngine(workers)
-    run_matrix(listed, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
-    return len(outstanding(listed, results))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,373 @@
+"""`adelic reproduce`: rows × embeddings × seeds, and the benchmarks with a plan.
+
+One more benchmark with a plan is an entry of `BENCHMARKS`.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from cyclopts import App, Parameter
+
+from adelic.cli.options import (
+    DryRun,
+    Duration,
+    File,
+    Flag,
+    Names,
+    RunsDir,
+    UsageError,
+    command_line,
+    field_options,
+    integers,
+    reader,
+    takes,
+)
+from adelic.cli.outputs import check_folder
+from adelic.cli.progress import progress_bar
+from adelic.data import drawn_task
+from adelic.data.protocol import Progress
+from adelic.data.sources import DrawnData, TaskData
+from adelic.errors import Interrupted
+from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.files import is_stream
+from adelic.storage.options import options
+from adelic.storage.workers import check_workers, cores
+from adelic_lab.cli.experiments import MODEL, TRAINING, TRIALS, Device, Seeds, TensorBoard
+from adelic_lab.cli.report import ResultsDir, print_runs, write_report
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import RandomSearch
+from adelic_lab.config.names import EMBEDDINGS, check_name
+from adelic_lab.config.recipes import TrainConfig
+from adelic_lab.config.solver_names import PACKAGED, parse_solver
+
+_EXAMPLES = options(DrawnData)["examples"]
+_SIZES = reader(partial(integers, each=_EXAMPLES))
+Sizes = Annotated[tuple[int, ...], Parameter(converter=_SIZES, n_tokens=1, metavar="INTEGERS")]
+reproduce = App(name="reproduce")
+
+
+@reproduce.default
+@takes(
+    MODEL("models", kind=Names), *TRIALS, *field_options(TaskData, only=("edition", "split"), is_filled=True), *TRAINING
+)
+def reproduce_rows(
+    *rows: str,
+    embeddings: Names | None = None,
+    seeds: Seeds = (0,),
+    runs_dir: RunsDir = Path("runs"),
+    results_dir: ResultsDir = Path("results"),
+    device: Device = "auto",
+    workers: int = 1,
+    budget: Duration | None = None,
+    engine: Annotated[str, Parameter(choices=("embedded", "ray"))] = "embedded",
+    address: str | None = None,
+    cpus_per_run: float | None = None,
+    gpus_per_run: float | None = None,
+    tensorboard: TensorBoard = False,
+    page: Annotated[File | None, Parameter("--report")] = None,
+    dry_run: DryRun = False,
+    **chosen: Any,
+) -> None:
+    """Train every embedding, with every seed, on the paper's ROWS.
+
+    adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
+    adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
+    adelic reproduce schubert-4 --recipe recipes/{row}-{embedding}.toml
+    adelic reproduce schubert-4 --models majority,logistic,mlp,trees --seeds 0-4
+    adelic reproduce --budget 25m
+    adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
+    adelic reproduce --dry-run
+
+    A run that has a result in --results-dir is not run again, and a killed one is resumed, so the command can be given
+    again at any time: with a --budget, until all is done. With Ray, a run whose machine is lost is started again, and
+    goes on if --runs-dir is on a shared disk.
+
+    With --models, each model outside the Transformer is searched: --trials random draws of its options are compared on
+    the validation split, in one search for all seeds, and the best one is scored on the test split.
+
+    In the path of a recipe's file, {row} and {embedding} stand for each row (with its edition, unless that is the
+    published one: schubert-4-corrected) and embedding (adelic-characters for adelic:characters), so that each gets the
+    recipe that was searched for it.
+
+    More benchmarks have options of their own: arithmetic, number-theory and columns, below.
+
+    Args:
+        rows: Rows of the table, as schubert-4; further ones, in a table of their own, are characters-18, kl-5, kl-6,
+            rsk-8 and other sizes of these tasks.  [default: all whose data is available]
+        embeddings: Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's
+            options as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]
+        seeds: Seeds to run, a run each, as 0,1,2 or 0-4.
+        workers: Number of runs at a time, each in a process of one thread.
+        budget: Stop after this time, as 25m or 1h30m; runs with the least work left come first.
+        engine: Where runs are trained: one after the other in this process (embedded), or on a Ray cluster (ray).
+        address: Address of the Ray cluster.  [default: one on this machine]
+        cpus_per_run: CPU cores that Ray keeps for each run.  [default: 1]
+        gpus_per_run: GPUs that Ray keeps for each run.  [default: 0]
+        page: Also write a report to this HTML file, as `adelic report` does.
+    """
+    if late := next((row for row in rows if row in BENCHMARKS), None):
+        raise UsageError(f"{late} comes first: adelic reproduce {late} …")
+    keep_freed_memory()
+    configs = runs_of_rows(rows=rows, embeddings=embeddings, seeds=seeds, **chosen)
+    import adelic_lab
+    from adelic_lab.report.page import check_page
+
+    needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
+    given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
+    if engine == "embedded" and given:
+        raise UsageError("--address, --cpus-per-run and --gpus-per-run belong to --engine ray")
+    if engine == "ray" and workers != 1:
+        raise UsageError("--workers belongs to --engine embedded; Ray has --cpus-per-run")
+    local = adelic_lab.EmbeddedEngine() if workers == 1 else adelic_lab.WorkersEngine(workers)
+    executor = adelic_lab.RayEngine(**given) if engine == "ray" else local
+    if page is not None:
+        check_page(page)
+    # Before what may train for hours, and without training, too.
+    if _is_dry(configs, dry_run, {"--runs-dir": runs_dir, "--results-dir": results_dir}):
+        return
+    if there := len(configs) - len(adelic_lab.outstanding(configs, results_dir)):
+        print(f"{there} of {len(configs)} runs have a result in {results_dir}, and are not run again.")
+    found = adelic_lab.run_matrix(
+        configs,
+        runs=runs_dir,
+        results=results_dir,
+        device=device,
+        engine=executor,
+        budget=_until(budget),
+        on_run=show_run,
+        tensorboard=tensorboard,
+    )
+    if found:
+        print_runs(found, all_rows=False)
+        if page is not None:
+            write_report(found, page, all_rows=False)
+    if len(found) < len(configs):
+        rest = adelic_lab.outstanding(configs, results_dir)
+        print(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
+        for config in rest:
+            done, whole, parts = adelic_lab.progress_of(config, runs_dir)
+            print(f"  {config.label}: {done} of {whole} {parts} done")
+        print(f"Go on with: {command_line()}")
+
+
+def _is_dry(configs: list[Experiment], dry_run: bool, folders: dict[str, Path]) -> bool:
+    """Check that the folders that options name can be written; in a dry run, print the commands, and say so."""
+    for option, folder in folders.items():
+        check_folder(folder, option)
+    for config in configs if dry_run else ():
+        print(config.command())
+    return dry_run
+
+
+def _until(budget: float | None) -> Any:
+    import adelic_lab
+
+    return None if budget is None else adelic_lab.Budget(budget)
+
+
+def runs_of_rows(
+    *,
+    rows: tuple[str, ...],
+    embeddings: tuple[str, ...] | None,
+    models: tuple[str, ...] | None,
+    trials: int | None,
+    seeds: tuple[int, ...],
+    edition: str,
+    split: str,
+    recipe: str | None,
+    **changes: Any,
+) -> list[Experiment]:
+    """Return the runs that the options of the command mean, those of models outside the Transformer first."""
+    from adelic_lab.report.published import split_row
+
+    for name in rows:
+        split_row(name)  # before torch is loaded
+    for text in embeddings or ():
+        check_name("embedding", text.partition(":")[0])
+    import adelic_lab
+
+    if trials is not None and models is None:
+        raise UsageError("--trials belongs to --models")
+    found: list[Experiment] = []
+    if models is not None:
+        ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
+        if ignored and embeddings is None:
+            flag = options(TrainConfig)[ignored[0]].dashed
+            raise UsageError(f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries")
+        own = {"trials": trials} | changes
+        search = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
+        found += adelic_lab.plan_classical(rows, models, seeds, edition=edition, split=split, **search)
+    if embeddings is not None or models is None:
+        named = ("adelic", "learned") if embeddings is None else embeddings
+        found += adelic_lab.plan(
+            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
+        )
+    return found
+
+
+@contextmanager
+def show_run(index: int, count: int, config: Experiment) -> Iterator[Progress]:
+    """Show the progress of a run; if it is stopped, say which one it was."""
+    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model.label} seed {config.seed}") as progress:
+        try:
+            yield progress
+        except Interrupted as stop:
+            raise Interrupted(stop.signum, f"run {index + 1} of {count}: {stop}") from None
+
+
+class Plan(NamedTuple):
+    """What the command of a benchmark is to run, and where its results belong.
+
+    Attributes:
+        series: of the whole plan, which the report is about.
+        chosen: the runs that the options choose.
+        results: folder for the results, unless another one is given.
+        is_full: whether it is the benchmark's own plan, which the documentation shows.
+    """
+
+    series: list[Any]
+    chosen: list[Experiment]
+    results: Path
+    is_full: bool
+
+
+def plan_of(name: str, *, plan_file: Path | None, quick: bool, max_examples: int | None, **chosen: Any) -> Plan:
+    """Return what the options of a benchmark's command mean, those that say what to run.
+
+    Args:
+        name: of the benchmark.
+        plan_file: in place of the full plan.
+        quick: whether the quick plan takes the place of the full one.
+        max_examples: the most that runs train on, where they are fewer than the plan's.
+        chosen: the tasks, solvers, examples and seeds for `adelic_lab.plans.choose`; solvers of one's own are added to
+            the plan.
+    """
+    if quick and plan_file:
+        raise UsageError("--quick is a plan, and so is --plan; give one")
+    for task in chosen["tasks"]:
+        drawn_task(task)  # before torch is loaded
+    solvers = {each: parse_solver(each)[0] for each in chosen["solvers"] or () if each not in EMBEDDINGS}
+    from adelic_lab import plans
+
+    source = plan_file or ("quick" if quick else "full")
+    whole = plans.read_plan(source, name, own_solvers=[each for each, module in solvers.items() if ":" in module])
+    if max_examples is not None:
+        whole = [series.at_most(max_examples) for series in whole]
+    runs = plans.experiments(plans.choose(whole, **chosen | {"tasks": chosen["tasks"] or None}))
+    words = [] if source == "full" else [Path(source).stem]
+    words += [] if max_examples is None else [f"{max_examples}-examples"]
+    in_a_clone = not words and Path("experiments", "results", name).is_dir()
+    folder = Path("experiments", "results") if in_a_clone else Path("results")
+    return Plan(whole, runs, folder / "-".join([name, *words]), is_full=not words)
+
+
+def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[..., None]:
+    """Return the command of a benchmark.
+
+    Args:
+        name: of the benchmark, as in `adelic_lab.plans` and `adelic_lab.report`, which says what is shown.
+        page: of the documentation that shows it, and its folder there.
+        about: which question it answers, behind "Find out which"; for the help, as the next.
+        more: a paragraph.
+    """
+
+    def command(
+        *tasks: str,
+        solvers: Names | None = None,
+        examples: Sizes | None = None,
+        max_examples: Annotated[int | None, Parameter(converter=reader(_EXAMPLES.parse))] = None,
+        quick: Flag = False,
+        plan_file: Annotated[File | None, Parameter("--plan")] = None,
+        seeds: Seeds | None = None,
+        workers: int | None = None,
+        budget: Duration | None = None,
+        runs_dir: RunsDir = Path("runs"),
+        results_dir: File | None = None,
+        report_dir: Annotated[File | None, Parameter("--report")] = None,
+        dry_run: DryRun = False,
+    ) -> None:
+        chosen: dict[str, Any] = {"tasks": tasks, "solvers": solvers, "examples": examples, "seeds": seeds}
+        plan = plan_of(name, plan_file=plan_file, quick=quick, max_examples=max_examples, **chosen)
+        results = results_dir or plan.results
+        is_shown = plan.is_full and Path("docs", f"{page}.md").exists()
+        report = report_dir or (Path("docs", page) if is_shown else results / "report")
+        count = cores() if workers is None else check_workers(workers)
+        if _is_dry(plan.chosen, dry_run, {"--runs-dir": runs_dir, "--results-dir": results, "--report": report}):
+            return
+        import adelic_lab
+        from adelic_lab import plans
+
+        with progress_bar(name.replace("-", " ")) as progress:
+
+            @contextmanager
+            def show(index: int, count: int, experiment: Experiment) -> Iterator[None]:
+                yield
+                progress(index + 1, count, f"{experiment.row} {experiment.model.label} seed {experiment.seed}")
+
+            where: dict[str, Any] = {"runs": runs_dir, "results": results, "device": "cpu"}
+            engine = adelic_lab.WorkersEngine(count)
+            adelic_lab.run_matrix(plan.chosen, **where, engine=engine, budget=_until(budget), on_run=show)
+        shown = importlib.import_module(f"adelic_lab.report.{name.replace('-', '_')}").show
+        written = plans.write_report(shown, plan.series, results, report)
+        if not is_stream(written[0]):  # what went into a pipe is gone
+            print(written[0].read_text(encoding="utf-8"))
+        for path in written:
+            print(f"wrote {path}")
+        if left := len(adelic_lab.outstanding(plan.chosen, results)):
+            print(f"{left} runs are left. Go on with: {command_line()}")
+
+    command.__doc__ = _HELP.format(name=name, page=page, about=about, more=more)
+    return command
+
+
+_HELP = """\
+Find out which {about}
+
+adelic reproduce {name} --quick
+adelic reproduce {name} --seeds 0
+adelic reproduce {name}
+
+Each run trains one model on one task, and counts the answers that are exactly right: on unseen questions of the same
+kind, and on splits unlike all in training. Finished runs are read, never run again, and a run goes on from its last
+checkpoint, so the command can be given again after Ctrl-C, a kill or a spent --budget. The report is always about the
+whole plan: what has not been run is said to be "not run". The whole plan has its results in results/{name}, in a clone
+in experiments/, and its tables go into docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples,
+folders are results/{name}-NAME and the folder report in it, unless they are given.
+
+{more}Args:
+    tasks: Names of tasks; `adelic data list` says what each asks for.  [default: all of the plan]
+    solvers: Run these solvers or embeddings only, as fone,base-10.  [default: all]
+    examples: Run these numbers of training examples only, as 100,1000.  [default: all of the plan]
+    max_examples: Train on at most this number of examples, for a first look; the results have folders of their own.
+        [default: the plan's]
+    quick: Run a small sample in a few minutes; it has folders of its own.
+    plan_file: Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.
+    seeds: Seeds to run, a run each, as 0,1,2 or 0-4.  [default: all of the plan]
+    workers: Number of processes, of one thread each.  [default: one for each core]
+    budget: Stop after this time, as 25m or 1h30m; the shortest trainings come first.
+    results_dir: Folder for the results: a file for each task and size, with a line for each run.  [default:
+        results/{name}]
+    report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside the
+        results]
+"""
+_SOLVERS = f"""\
+Solvers: {", ".join(PACKAGED)}; `adelic train --help` says what each is. Rivals as their authors published them
+are adelic_lab.models.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss), and one of
+your own is package.module:Class, a subclass of adelic_lab.models.solvers.Solver.
+
+"""
+_FORMS = "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates."
+_SIGNS = "number representation learns number theory: divisors, squares, signs, conics."
+_SUMS = "number representation learns arithmetic, from how many examples."
+BENCHMARKS = {
+    "arithmetic": _benchmark("arithmetic", "arithmetic", _SUMS, _SOLVERS),
+    "number-theory": _benchmark("number-theory", "number-theory", _SIGNS),
+    "columns": _benchmark("columns", "features", _FORMS),
+}
+"""The commands by name."""
+for _name, _command in BENCHMARKS.items():
+    reproduce.command(_command, name=_name)
