@@ -9,10 +9,10 @@ import pytest
 
 from adelic.errors import AdelicError
 from adelic_lab import write_report
-from adelic_lab.cli.report import REPORT_TABLES
+from adelic_lab.report import TABLES
 from adelic_lab.report.page import figures, render_page
 from adelic_lab.report.table import to_markdown
-from adelic_lab.report.tables import RUN_COLUMNS, TABLES, single_runs, tables
+from adelic_lab.report.tables import RUN_COLUMNS, single_runs, tables
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 
@@ -240,7 +240,3 @@ def test_a_report_needs_the_result_files_alone(results, tmp_path, monkeypatch):
     assert figures(results)
     assert single_runs(results).rows
     assert not (tmp_path / "nothing").exists()
-
-
-def test_the_command_line_knows_the_tables():
-    assert TABLES == REPORT_TABLES

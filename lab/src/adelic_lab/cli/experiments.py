@@ -118,22 +118,12 @@ def train(
 
         become_torchrun(config, device, devices, nodes, node_rank)
     chosen = None if given["primes"] or given["precision"] else _proposed(config)
+    how: dict[str, Any] = {"device": device, "restart": restart, "tensorboard": tensorboard}
     with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as progress:
         if is_alone:
-            result = adelic_lab.run(
-                config, folder, device=device, restart=restart, progress=progress, tensorboard=tensorboard
-            )
+            result = adelic_lab.run(config, folder, progress=progress, **how)
         else:
-            result = adelic_lab.run_distributed(
-                config,
-                folder,
-                devices=devices,
-                nodes=nodes,
-                device=device,
-                restart=restart,
-                progress=progress,
-                tensorboard=tensorboard,
-            )
+            result = adelic_lab.run_distributed(config, folder, devices=devices, nodes=nodes, progress=progress, **how)
     if speaks:
         print(_summary(result))
         if chosen is not None:
@@ -210,43 +200,38 @@ def _refuse(given: dict[str, Any], why: str) -> None:
             raise ConfigurationError(f"--{name.replace('_', '-')} {why}")
 
 
-def _questions(result: Result) -> str:
-    """Return the result of a drawn task in a line."""
-    parts = {"test": result.test} | {f"test, {split}": figures for split, figures in (result.never_seen or {}).items()}
-    words = [
-        f"{name}: {figures['correct']:,} of {figures['cases']:,} answers exactly right "
-        f"({100 * figures['accuracy']:.2f} %)"
-        for name, figures in parts.items()
-    ]
-    trivial = f"the most frequent answer {100 * result.majority:.2f} %"
-    if result.rule is not None:
-        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
-    return (
-        f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; {trivial}, "
-        f"{result.seconds:.0f} s"
-    )
-
-
 def _summary(result: Result) -> str:
     """Return a result in a line."""
-    if result.never_seen is not None:
-        return _questions(result)
-    test = result.test
-    trivial = f"majority class {100 * result.majority:.2f} %, look-up {100 * result.lookup:.2f} %"
+    test, rule = result.test, ""
     if result.rule is not None:
-        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
-    figures = [f"test accuracy {100 * test['accuracy']:.2f} % ({trivial})"]
+        rule = f", best trivial rule ({result.rule_name}) {_percent(result.rule)}"
+    if result.never_seen is not None:
+        parts = {"test": test} | {f"test, {split}": figures for split, figures in result.never_seen.items()}
+        words = (
+            f"{name}: {of['correct']:,} of {of['cases']:,} answers exactly right ({_percent(of['accuracy'])})"
+            for name, of in parts.items()
+        )
+        return (
+            f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; the most "
+            f"frequent answer {_percent(result.majority)}{rule}, {result.seconds:.0f} s"
+        )
+    trivial = f"majority class {_percent(result.majority)}, look-up {_percent(result.lookup)}{rule}"
+    figures = [f"test accuracy {_percent(test['accuracy'])} ({trivial})"]
     guess = result.guess or {}
     if "exact_match" in test:
-        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * guess['exact_match']:.2f} %)"
-        figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
-    if "mean_squared_error" in test:
-        for name in ("mean_absolute_error", "mean_squared_error"):
+        rate = f"exact match {_percent(test['exact_match'])} (trivial rule {_percent(guess['exact_match'])})"
+        figures = [f"test {rate}"] if "mean_squared_error" in test else [*figures, rate]
+    for name in ("mean_absolute_error", "mean_squared_error"):
+        if name in test:
             figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {guess[name]:.4g})")
-    else:
-        figures.append(f"balanced {100 * test['balanced_accuracy']:.2f} %, macro-F1 {100 * test['macro_f1']:.2f} %")
-    figures.append(f"loss {test['loss']:.4f}, {result.seconds:.0f} s")
+    if "mean_squared_error" not in test:
+        figures += [f"balanced {_percent(test['balanced_accuracy'])}", f"macro-F1 {_percent(test['macro_f1'])}"]
+    figures += [f"loss {test['loss']:.4f}", f"{result.seconds:.0f} s"]
     if result.configuration["recipe"].get("max_rows"):
         figures.append(f"trained on {result.rows['train']:,} rows")
     text = f"{row_of({'task': result.task, 'n': result.n})} {result.embedding}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result.predicts_one_class else "")
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.2f} %"

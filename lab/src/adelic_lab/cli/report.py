@@ -11,6 +11,7 @@ from adelic.cli.outputs import check_folder, check_output
 from adelic.cli.tables import print_table, wrapped
 from adelic.errors import StorageError, UnknownNameError
 from adelic.storage.files import atomic_write, storage_errors
+from adelic_lab.report import TABLES
 
 if TYPE_CHECKING:
     from adelic_lab.report.table import Table
@@ -43,13 +44,6 @@ def print_figures(table: "Table") -> None:
 _NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
 
 
-# As in adelic_lab.report.tables.TABLES, for which pandas would be loaded, even by --help.
-REPORT_TABLES = (
-    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
-    "sizes",
-)
-
-
 def report(
     *,
     results_dir: File | None = None,
@@ -58,7 +52,7 @@ def report(
     figures_dir: Annotated[File | None, Parameter("--figures")] = None,
     all_rows: Flag = False,
     markdown: Flag = False,
-    chosen: Annotated[str, Parameter("--table", choices=REPORT_TABLES)] = "runs",
+    chosen: Annotated[str, Parameter("--table", choices=TABLES)] = "runs",
     row: str | None = None,
     csv_file: Annotated[File | None, Parameter("--csv")] = None,
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
+from rich.filesize import decimal
 
 from adelic.cli.options import File, Flag, Json, RunsDir, plain
 from adelic.cli.tables import print_table, say
@@ -63,7 +64,7 @@ def list_command(*, runs_dir: RunsDir = Path("runs"), searches: Flag = False, as
         seed = str(run.configuration.get("seed", ""))
         names = (run.row, run.embedding, run.recipe)
         rows.append(
-            (run.label, _state(run), accuracy, _age(run), *(name or "" for name in names), seed, _size(run.size))
+            (run.label, _state(run), accuracy, _age(run), *(name or "" for name in names), seed, decimal(run.size))
         )
     if rows:
         columns = ("label", "state", "accuracy", "age", "row", "embedding", "recipe", "seed", "size")
@@ -82,7 +83,7 @@ def _print_searches(found: "list[SearchSummary]") -> None:
     for search in found:
         best = "" if search.best is None else f"{search.best:.2%}"
         trials = search.problem or str(search.trials)
-        rows.append((search.label, trials, best, _duration(time.time() - search.changed), _size(search.size)))
+        rows.append((search.label, trials, best, _duration(time.time() - search.changed), decimal(search.size)))
     columns = ("search", "trials", "best validation", "age", "size")
     print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--searches --json")
 
@@ -111,7 +112,7 @@ def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None =
         }
         print(json.dumps(content, indent=2))
         return
-    say(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
+    say(f"{plain(str(run.folder))}: {_state(run)}, {decimal(run.size)}, last written {_age(run)} ago")
     if run.problem:
         remedy = "" if "--restart" in run.problem else "; `--restart` begins the run anew"
         say(f"problem: {plain(run.problem)}{remedy}")
@@ -151,7 +152,7 @@ def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -
     trials = f"{search.trials:,} trial{'' if search.trials == 1 else 's'}{best}"
     age = _duration(time.time() - search.changed)
     said = search.state if search.problem else trials
-    say(f"{plain(str(search.path))}: {kind}, {said}, {_size(search.size)}, last written {age} ago")
+    say(f"{plain(str(search.path))}: {kind}, {said}, {decimal(search.size)}, last written {age} ago")
     if search.problem:
         say(f"problem: {plain(search.problem)}")
     if search.is_study:
@@ -164,19 +165,6 @@ def _state(run: "RunSummary") -> str:
     if run.state != "unfinished" or run.epochs is None:
         return run.state
     return f"epoch {run.epoch} of {run.epochs}" + (f" + {run.step} steps" if run.step else "")
-
-
-def _size(n_bytes: float) -> str:
-    """Return a size in words.
-
-    >>> _size(999), _size(20_300_000)
-    ('999 B', '20.3 MB')
-    """
-    for unit in ("B", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:,.1f} GB"
 
 
 def _age(run: "RunSummary") -> str:

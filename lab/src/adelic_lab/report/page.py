@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write, check_writable, file_name, storage_errors
 from adelic.storage.version import VERSION
-from adelic_lab.report import plots, tables
+from adelic_lab.report import TABLES, plots, tables
 from adelic_lab.report.frame import Comparison, by_name, comparisons, model_frame, on_most_rows, run_frame
 from adelic_lab.report.table import NOT_RUN, to_markdown
 from adelic_lab.results.result import Result
@@ -48,7 +48,7 @@ def write_report(
     check_page(page)
     csv_file, markdown, further = _companions(page)
     runs = tables.tables(results, "runs", all_rows=all_rows)
-    others = [to_markdown(tables.tables(results, name, row=row)) for name in tables.TABLES if name != "runs"]
+    others = [to_markdown(tables.tables(results, name, row=row)) for name in TABLES if name != "runs"]
     files = {
         page: render_page(results, all_rows=all_rows, row=row),
         csv_file: "\n".join(table.to_csv() for table in runs),

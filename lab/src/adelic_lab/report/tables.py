@@ -1,7 +1,7 @@
 """The tables of results: of all runs, of each row, and of all rows together.
 
 To add one, write a function that returns a `Table`, its sentences into wording.toml, and its name into `tables`; the
-command line's `--table` lists the names, and a test compares both.
+names are `adelic_lab.report.TABLES`.
 """
 
 import math
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from adelic_lab.config.names import unused_options
+from adelic_lab.report import TABLES
 from adelic_lab.report.frame import (
     METRICS,
     TRIVIAL,
@@ -57,11 +58,6 @@ from adelic_lab.report.table import (
 )
 from adelic_lab.results.result import Result
 
-TABLES = (
-    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
-    "sizes",
-)
-"""The names that `tables` knows."""
 _RATES = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "macro-F1": "macro_f1"}
 RUN_COLUMNS = (
     *("task", "model", "training", "majority class", "look-up", "best trivial rule"),
