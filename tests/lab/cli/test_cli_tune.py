@@ -196,7 +196,7 @@ def test_help_lists_every_dimension(works):
         (["--n", "2"], ""),
         (["--plot", ""], "--plot: the name is empty; give that of a file or a folder"),
         (["--plot", "z" * 300], "File name too long"),
-        (["--plot", "study.xyz"], "cannot draw study.xyz: give it a name"),
+        (["--plot", "study.xyz"], "give it a name that ends in .png, .svg or .pdf"),
         (["--output", ""], "--output: the name is empty"),
     ],
     ids=str,

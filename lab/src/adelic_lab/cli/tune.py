@@ -77,7 +77,7 @@ def tune(
             those without a star]
         storage: SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]
         output: File for the best recipe, .toml.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]
-        plot: Also draw the study into this PNG or SVG file.
+        plot: Also draw the study into this PNG, SVG or PDF file.
     """
     keep_freed_memory()
     import adelic_lab
@@ -97,9 +97,9 @@ def tune(
     check_output(path, ".toml")
     tuning.check_output(path, plan)
     if plot is not None:
-        from adelic_lab.search.study_plots import check_plot, write_plot
+        from adelic_lab.report.plots import kind_of_figure
 
-        check_plot(plot)
+        kind_of_figure(plot)
         check_writable(plot)
     with progress_bar(f"tune {config.row} {name}") as progress:
         study = adelic_lab.tune(
@@ -113,7 +113,7 @@ def tune(
     _show(study)
     print(f"wrote {path}")
     if plot is not None:
-        write_plot(study, plot)
+        study.plot(plot)
         print(f"wrote {plot}")
     words = ["adelic", "train", *config.data.arguments(), "--recipe", str(path)]
     print(f"train with it: {shlex.join(words) if config.is_network else study.config.command()}")

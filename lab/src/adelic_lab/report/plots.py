@@ -122,6 +122,27 @@ def render(figure: Figure, kind: str, *, transparent: bool) -> bytes:
     return out.getvalue()
 
 
+def kind_of_figure(path: Path) -> str:
+    """Return the format of a figure's file, by the end of its name; PNG of a device, which has none.
+
+    Raises:
+        ConfigurationError: no figure has such a name.
+
+    >>> kind_of_figure(Path("study.xyz"))
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: the plot 'study.xyz' is a figure: give it a name that ends in .png, .svg or .pdf
+    """
+    kind = path.suffix.removeprefix(".").lower() or "png"
+    if kind not in ("png", "svg", "pdf"):
+        raise ConfigurationError(f"the plot {str(path)!r} is a figure: give it a name that ends in .png, .svg or .pdf")
+    return kind
+
+
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure of its own, see `kind_of_figure`."""
+    atomic_write(path, render(figure, kind_of_figure(path), transparent=False))
+
+
 def svg_element(figure: Figure, title: str) -> str:
     """Return a figure as an element of a page: no prologue, the page's text colour, unique identifiers.
 
@@ -192,22 +213,17 @@ def learning_curves(models: pd.DataFrame, title: str) -> str | None:
 def plot_learning_curves(curves: Mapping[str, Sequence[History]], path: Path, *, majority: float | None = None) -> None:
     """Write learning curves as a figure of their own.
 
-    The name's end says whether it is a PNG, an SVG or a PDF, and another one is a ConfigurationError.
-
     Args:
         curves: by what the legend says, the history of each run, with one value an epoch; several are drawn as mean and
             band.
-        path: of the figure.
+        path: of the figure, see `kind_of_figure`.
         majority: the accuracy of the most frequent class, where one holds for all.
     """
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in ("png", "svg", "pdf"):
-        raise ConfigurationError(f"the plot {str(path)!r} is a figure: give it a name that ends in .png, .svg or .pdf")
     drawn = {
         name: {"color": COLOURS[i % len(COLOURS)], "linestyle": "-", "marker": "o"} for i, name in enumerate(curves)
     }
     with mpl.rc_context(style("black")):
-        atomic_write(path, render(_curves(curves, drawn, majority, "black"), kind, transparent=False))
+        write_figure(_curves(curves, drawn, majority, "black"), path)
 
 
 def _curves(

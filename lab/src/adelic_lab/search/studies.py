@@ -9,7 +9,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
@@ -100,7 +100,7 @@ def run_study(
                 words = f"{cause(request.signum)} after {len(_in(study, *_FINISHED))} of {trials} trials"
                 raise Interrupted(request.signum, f"{words}; they are saved, and the same command goes on from there")
 
-        with _damage(storage):
+        with _storage_errors(storage, *_OF_READING):
             for other in optuna.get_all_study_names(backend):  # a study whose name is damaged is another one
                 verify(optuna.load_study(study_name=other, storage=backend))
             pruner = _pruner(pruning, epochs)
@@ -110,7 +110,7 @@ def run_study(
         study.sampler = NumberedSampler(study, dimensions, seed, trials)
         while True:
             between()
-            with _damage(storage):
+            with _storage_errors(storage, *_OF_READING):
                 verify(study)
                 _check_values(study, dimensions)
             finished = _in(study, *_FINISHED)
@@ -134,7 +134,7 @@ def accuracies(path: Path) -> list[float | None]:
         StorageError: it is damaged, or not a study's.
     """
     url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
-    with quiet(), _storage_errors(path), _damage(path):
+    with quiet(), _storage_errors(path, *_OF_READING):
         check_pages(sqlalchemy.make_url(url))
         with _closing(RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)) as backend:
             studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
@@ -387,12 +387,12 @@ def _opened(storage: str | Path) -> Iterator[RDBStorage]:
         if url.database:
             with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
                 Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-        with _damage(storage):
+        with _storage_errors(storage, *_OF_READING):
             check_pages(url)
     text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
     for left in reversed(range(ATTEMPTS)):
         try:
-            with _damage(storage):
+            with _storage_errors(storage, *_OF_READING):
                 backend = RDBStorage(text, **options, heartbeat_stale_trial_callback=_repetition())
             break
         except ImportError as error:
@@ -414,25 +414,22 @@ def _closing(backend: RDBStorage) -> Iterator[RDBStorage]:
         backend.engine.dispose()
 
 
-@contextmanager
-def _damage(storage: str | Path) -> Iterator[None]:
-    """Turn what Optuna raises on a damaged data base, and a ValueError of our checks, into one line."""
-    try:
-        yield
-    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, OptunaError) as error:
-        if isinstance(error, AdelicError | StorageInternalError):
-            raise
-        raise StorageError(f"cannot use {storage_url(storage)}: {_reason(error)}; {_DAMAGED}") from None
+_OF_READING = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, OptunaError)
+"""What Optuna raises on a damaged data base, and our checks do."""
 
 
 @contextmanager
-def _storage_errors(storage: str | Path) -> Iterator[None]:
-    """Turn the errors of a data base into one line that shows no password."""
+def _storage_errors(storage: str | Path, *kinds: type[Exception]) -> Iterator[None]:
+    """Turn the errors of a data base, and others of some kinds, into one line that shows no password."""
     try:
         yield
-    except (SQLAlchemyError, StorageInternalError) as error:
-        reason = _reason(error.__cause__ or error)
-        remedy = _DAMAGED if "malformed" in reason or "not a database" in reason else _REMEDY
+    except AdelicError:
+        raise
+    except (SQLAlchemyError, StorageInternalError, *kinds) as error:
+        is_of_base = isinstance(error, SQLAlchemyError | StorageInternalError)
+        reason = _reason(error.__cause__ or error if is_of_base else error)
+        is_damaged = not is_of_base or "malformed" in reason or "not a database" in reason
+        remedy = _DAMAGED if is_damaged else _REMEDY
         raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {remedy}") from None
 
 
@@ -451,3 +448,47 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         optuna.logging.set_verbosity(verbosity)
+
+
+def plot_trials(
+    dimensions: Mapping[str, Setting], trials: Iterable[tuple[float, dict[str, Any], bool]], path: Path
+) -> None:
+    """Draw the validation accuracy of every trial by the values of each dimension: Optuna's slice plot.
+
+    The later a trial, the darker its point; pruned trials are grey.
+
+    Args:
+        dimensions: what was searched, by name.
+        trials: accuracy and values of each, and whether it was pruned.
+        path: of the figure, see `adelic_lab.report.plots.kind_of_figure`.
+    """
+    from matplotlib import pyplot, rc_context
+    from optuna.visualization.matplotlib import plot_slice
+
+    from adelic_lab.report.plots import write_figure
+
+    distributions = {name: distribution(dimension) for name, dimension in dimensions.items()}
+    # What breaks a constraint is grey; a trial that is pruned in Optuna's own sense would not be shown.
+    shown_trials = [
+        optuna.trial.create_trial(
+            value=100 * accuracy,
+            params=values,
+            distributions=distributions,
+            system_attrs={"constraints": [float(is_pruned)]},
+        )
+        for accuracy, values, is_pruned in trials
+    ]
+    # The plot sets a style for all figures to come. In its usual layout the names of choices lie on each other.
+    with quiet(), rc_context({"figure.constrained_layout.use": True}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Attempting to set identical", category=UserWarning)
+        whole = optuna.create_study(direction="maximize")
+        whole.add_trials(shown_trials)
+        plot_slice(whole, target_name="validation accuracy (%)")
+        figure = pyplot.gcf()
+        try:
+            figure.set_size_inches(1.5 + 2.2 * len(distributions), 4)
+            for axes in figure.axes[: len(distributions)]:
+                axes.tick_params(axis="x", rotation=60)
+            write_figure(figure, path)
+        finally:
+            pyplot.close(figure)

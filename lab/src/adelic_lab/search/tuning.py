@@ -56,11 +56,11 @@ class TrialResult:
     number: int
     state: str
     accuracy: float | None
-    loss: float | None
-    epochs: int
-    samples: int
-    seconds: float
-    reason: str | None
+    loss: float | None = None
+    epochs: int = 0
+    samples: int = 0
+    seconds: float = 0.0
+    reason: str | None = None
     values: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,6 +109,13 @@ class StudyResult:
     def config(self) -> Experiment:
         """Return the run with the best values."""
         return apply(self.search.config, self.best.values)
+
+    def plot(self, path: Path) -> None:
+        """Draw the trials into a PNG, SVG or PDF file, see `adelic_lab.search.studies.plot_trials`."""
+        from adelic_lab.search.studies import plot_trials
+
+        shown = [(t.accuracy, t.values, t.state == "pruned") for t in self.trials if t.accuracy is not None]
+        plot_trials(self.search.space, shown, path)
 
     def to_toml(self) -> str:
         """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
@@ -204,7 +211,14 @@ def tune(
         pruning=search.pruning,
         progress=report_epoch,
     )
-    results = [_result(trial) for trial in found if trial.state.name in ("COMPLETE", "PRUNED")]
+    # Of a pruned trial Optuna gives the value that was reported last: the best up to then, as of a complete one.
+    results = [
+        TrialResult(
+            number=t.number, state=t.state.name.lower(), accuracy=t.value, values=t.params, **t.user_attrs["figures"]
+        )
+        for t in found
+        if t.state.name in ("COMPLETE", "PRUNED")
+    ]
     if not any(result.state == "complete" for result in results):
         reason = next((r.reason for r in results if r.reason), "all were pruned")
         raise ConfigurationError(f"no trial of {search.name} came to its end ({reason})")
@@ -306,20 +320,3 @@ def check_output(path: Path, search: Search) -> None:
     name = study.get("name") if isinstance(study, dict) else None
     if name != search.name:
         raise ConfigurationError(f"{path} holds the recipe of another study; choose another --output, or delete it")
-
-
-def _result(trial: "FrozenTrial") -> TrialResult:
-    """Return a finished trial."""
-    figures = trial.user_attrs.get("figures", {})
-    return TrialResult(
-        number=trial.number,
-        state=trial.state.name.lower(),
-        # Of a pruned trial Optuna gives the value that was reported last: the best up to then, as of a complete one.
-        accuracy=trial.value,
-        loss=figures.get("loss"),
-        epochs=figures.get("epochs", 0),
-        samples=figures.get("samples", 0),
-        seconds=figures.get("seconds", 0.0),
-        reason=figures.get("reason"),
-        values=dict(trial.params),
-    )
