@@ -7,7 +7,7 @@ import shlex
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,6 +23,7 @@ from adelic import AdeleSpace
 from adelic.errors import AdelicError
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import machine, source_commit, versions
+from adelic.storage.records import parse_object
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, DOCS = ROOT / "experiments" / "results", ROOT / "docs"
@@ -132,12 +133,13 @@ def in_a_process(function: Callable[..., T], *arguments: Any, **environment: str
         return pool.submit(function, *arguments).result()
 
 
-def mean_percent(shares: Sequence[float], decimals: int) -> str:
+def mean_percent(shares: Iterable[float], decimals: int) -> str:
     """Return the mean in percent, with the standard deviation if there are several.
 
     >>> mean_percent([0.5, 0.7], 1), mean_percent([], 1)
     ('60.0 ± 14.1', 'not run')
     """
+    shares = list(shares)
     if not shares:
         return "not run"
     spread = f" ± {100 * statistics.stdev(shares):.{decimals}f}" if len(shares) > 1 else ""
@@ -171,6 +173,11 @@ def write(
 def place(*, full: bool = True) -> Path:
     """Return the folder of results that are not written elsewhere."""
     return RESULTS if full else Path("runs", "experiments")
+
+
+def read(folder: Path, files: str = "*.json") -> list[dict[str, Any]]:
+    """Return the results in a folder."""
+    return [parse_object(path.read_bytes()) for path in sorted(folder.glob(files))]
 
 
 def between_marks(page: Path, mark: str, text: str) -> None:

@@ -26,11 +26,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import common
 import numpy as np
 
 import adelic_lab
 from adelic.cli import app
-from adelic.storage.records import parse_object
 from adelic_lab import Result
 from adelic_lab.cli.report import in_markdown
 from adelic_lab.plans import gather, read_plan
@@ -147,8 +147,8 @@ def fill(match: re.Match[str]) -> str:
         return f"{match[1]}{importlib.import_module('arithmetic_searches').table()}\n{match[3]}"
     if name == "text_word_problems":
         words = importlib.import_module(name)
-        results = [parse_object(path.read_bytes()) for path in sorted(words.FOLDER.glob("*.json"))]
-        made = "\n".join(one.to_markdown().partition("\n\n")[2] for one in words.tables(results))
+        tables = words.tables_of(common.read(words.FOLDER))
+        made = "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
         return f"{match[1]}{made.strip()}\n{match[3]}"
     if name not in TABLES:
         sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")

@@ -1,8 +1,7 @@
 """Train small models on arithmetic in words from answers alone, beside a table without a network.
 
     python experiments/text_arithmetic.py run --model characters --modules single --seconds 120 --seed 0
-    python experiments/text_arithmetic.py table --modules single --seed 0
-    python experiments/text_arithmetic.py table --model table-in-steps --modules multi --seed 0
+    python experiments/text_arithmetic.py run --model table-in-steps --modules multi --seed 0
     python experiments/text_arithmetic.py tables         # those of docs/exact.md, and its picture
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
@@ -18,7 +17,7 @@ answers of seed 0 after 20 seconds; of equals the lowest. That `operations` hide
 half of the questions was found by looking at wrong test answers of `operations-seen`, so it is no choice of validation.
 """
 
-import argparse
+import functools
 import re
 import statistics
 import time
@@ -26,25 +25,29 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import common
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from matplotlib.figure import Figure
-from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row
+from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row, descended
 from text_rivals import Abacus, Characters, FoNE, XVal
 from text_table import Table as TemplateTable
 from text_table import TableInSteps
 
+from adelic.cli.options import Flag
 from adelic.storage.files import atomic_write
-from adelic.storage.records import parse_object, sha256
+from adelic.storage.records import sha256
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, style
-from adelic_lab.report.table import Table, to_markdown
+from adelic_lab.report.table import NOT_RUN, Table, to_markdown
 
+TABLES = {"table": TemplateTable, "table-in-steps": TableInSteps}
+"""By name: what makes a model without a network of training questions."""
 MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "operations": Operations,
     "operations-seen": OperationsSeen,
@@ -54,15 +57,13 @@ MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
     "fone": FoNE,
     "xval": XVal,
     "adelic-head": AdelicHead,
+    **TABLES,
 }
-"""By name: what makes a model of training questions."""
-TABLES: dict[str, Callable[[Sequence[Row]], Any]] = {"table": TemplateTable, "table-in-steps": TableInSteps}
-"""Likewise, without a network."""
-ROOT = Path(__file__).resolve().parent.parent
+"""Likewise, all."""
 FOLDER = common.RESULTS / "text_arithmetic"
-PAGE, PICTURE = ROOT / "docs" / "exact.md", ROOT / "docs" / "exact" / "seconds.svg"
+PAGE, PICTURE = common.DOCS / "exact.md", common.DOCS / "exact" / "seconds.svg"
 MARK = "table: experiments/results/text_arithmetic"
-QUESTIONS = ROOT / "experiments" / "data" / "mathematics_dataset.parquet"
+QUESTIONS = common.ROOT / "experiments" / "data" / "mathematics_dataset.parquet"
 GROUPS = {
     "single": (
         *("arithmetic__add_or_sub", "arithmetic__mul", "arithmetic__div", "numbers__gcd", "numbers__lcm"),
@@ -82,88 +83,77 @@ Tests = dict[tuple[str, str], list[Row]]
 """(regime, module) -> questions and answers."""
 
 
-def main() -> None:
-    """Make a run, or the tables of all."""
-    parser = common.parser(__doc__, output=False)
-    commands = parser.add_subparsers(dest="command", required=True)
-    folder = {"folder": {"type": Path, "default": FOLDER}}
-    shared = folder | {
-        "modules": ("single", "single, multi, all, or names with commas"),
-        "questions": {"type": Path, "default": QUESTIONS, "help": "a Parquet file"},
-        "train": (20_000, "training questions"),
-        "seed": (0, "of weights and batches"),
-    }
-    common.add(
-        commands.add_parser("run", help="train a model"),
-        model={"choices": MODELS, "required": True},
-        seconds=(120.0, "of one core"),
-        rate={"type": float, "help": "greatest learning rate (default: the one chosen)"},
-        validation={"action": "store_true", "help": "answer training questions not drawn"},
-        **shared,
-    )
-    without = commands.add_parser("table", help="make the table without a network")
-    without.set_defaults(seconds=0.0, rate=0.0, validation=False)
-    common.add(without, model={"choices": TABLES, "default": "table"}, **shared)
-    common.add(
-        commands.add_parser("tables", help="write the tables between the page's marks, and draw the picture"),
-        page={"type": Path, "default": PAGE},
-        picture={"type": Path, "default": PICTURE},
-        **folder,
-    )
-    given = parser.parse_args()
-    if given.command == "tables":
-        results = [parse_object(path.read_bytes()) for path in sorted(given.folder.glob("*.json"))]
-        text = to_markdown(tables(results)).replace("## ", "### ")
-        common.between_marks(given.page, MARK, text.rstrip("\n"))
-        atomic_write(given.picture, drawn_curves(results))
-    else:
-        run(given)
+def run(
+    *,
+    model: Literal[*MODELS],
+    modules: str = "single",
+    questions: Path = QUESTIONS,
+    train: common.Positive = 20_000,
+    seed: int = 0,
+    seconds: float = 120.0,
+    rate: float | None = None,
+    validation: Flag = False,
+    folder: Path = FOLDER,
+) -> None:
+    """Train and test one model, unless that was done, and write what came of it.
 
-
-def run(given: argparse.Namespace) -> None:
-    """Train and test one model, unless that was done, and write what came of it."""
-    name = f"{given.questions.stem}-{given.modules.replace(',', '+')}-{given.model}-{given.seed}"
-    rate = chosen_rate(given.folder, given.model) if given.rate is None else given.rate
-    path = given.folder / (f"{name}-{rate:g}-validation.json" if given.validation else f"{name}.json")
+    Args:
+        model: which; the tables take no seconds.
+        modules: single, multi, all, or names with commas.
+        questions: a Parquet file.
+        train: training questions.
+        seed: of weights and batches.
+        seconds: of one core.
+        rate: greatest learning rate; by default the one chosen.
+        validation: answer training questions that were not drawn.
+        folder: of the results.
+    """
+    network = model not in TABLES
+    name = f"{questions.stem}-{modules.replace(',', '+')}-{model}-{seed}"
+    rate = (chosen_rate(folder, model) if network else 0.0) if rate is None else rate
+    path = folder / (f"{name}-{rate:g}-validation.json" if validation else f"{name}.json")
     if path.exists():
         common.say(f"{path} is there")
         return
     torch.set_num_threads(1)
-    pool, tests = read(given.questions, given.modules)
+    pool, tests = read(questions, modules)
     clock = Clock()
-    train, rest = drawn(pool, given.train, given.seed)
-    if given.validation:
-        tests = {("validation", module): rows[:OF_A_CURVE] for module, rows in rest.items()}
-    torch.manual_seed(given.seed)
-    model, steps, curve = trained(given, rate, train, tests, clock)
+    rows, rest = drawn(pool, train, seed)
+    if validation:
+        tests = {("validation", module): held[:OF_A_CURVE] for module, held in rest.items()}
+    torch.manual_seed(seed)
+    made, steps, curve = MODELS[model](rows), 0, []
+    if network:
+        steps, curve = taught(made, seconds, rate, seed, {} if validation else tests, clock)
     spent = clock.seconds
-    right, predictions = examined(model, tests)
-    network = isinstance(model, torch.nn.Module)
-    found = {
-        "questions": given.questions.stem,
-        "sha256": sha256(given.questions.read_bytes()),
-        "modules": given.modules,
-        "model": given.model,
-        "seed": given.seed,
-        "told": model.told,
-        "train": len(train),
-        "rate": rate,
-        "parameters": sum(p.numel() for p in model.parameters()) if network else 0,
-        "seconds": round(spent, 2),
-        "seconds_of_tests": round(clock.since() - spent, 2),
-        "steps": steps,
-        "right": right,
-        "curve": curve,
-    }
-    if not given.validation:
+    right, predictions = examined(made, tests)
+    if not validation:
         write_predictions(path.with_suffix(".parquet"), predictions)
-    common.write(path, ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found)
+    found = {"questions": questions.stem, "sha256": sha256(questions.read_bytes()), "modules": modules, "model": model}
+    found |= {"seed": seed, "told": made.told, "train": len(rows), "rate": rate}
+    found |= {"parameters": sum(p.numel() for p in made.parameters()) if network else 0, "seconds": round(spent, 2)}
+    found |= {"seconds_of_tests": round(clock.since() - spent, 2), "steps": steps, "right": right, "curve": curve}
+    common.write(path.name, ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found, path)
     common.say(f"{path.stem}: {100 * share(right):.2f} % right")
+
+
+def tables(*, page: Path = PAGE, picture: Path = PICTURE, folder: Path = FOLDER) -> None:
+    """Write the tables between the page's marks, and draw the picture.
+
+    Args:
+        page: of the tables.
+        picture: an SVG.
+        folder: of the results.
+    """
+    results = common.read(folder)
+    text = to_markdown(tables_of(results)).replace("## ", "### ")
+    common.between_marks(page, MARK, text.rstrip("\n"))
+    atomic_write(picture, drawn_curves(results))
 
 
 def chosen_rate(folder: Path, model: str) -> float:
     """Return the learning rate with the most right answers in validation; the middle one where none was tried."""
-    tried = [parse_object(path.read_bytes()) for path in folder.glob(f"*-{model}-[0-9]*-validation.json")]
+    tried = common.read(folder, f"*-{model}-[0-9]*-validation.json")
     best = max(tried, key=lambda one: (share(one["right"]), -one["rate"]), default={"rate": RATES[1]})
     return float(best["rate"])
 
@@ -225,34 +215,24 @@ class Clock:
         self._apart += seconds
 
 
-def trained(
-    given: argparse.Namespace, rate: float, train: Sequence[Row], tests: Tests, clock: Clock
-) -> tuple[Any, int, list[dict[str, Any]]]:
-    """Return a model that was trained until the clock has the seconds, its steps, and its curve."""
-    if given.model in TABLES:
-        return TABLES[given.model](train), 0, []
-    model = MODELS[given.model](train)
+def taught(
+    model: Any, seconds: float, rate: float, seed: int, tests: Tests, clock: Clock
+) -> tuple[int, list[dict[str, Any]]]:
+    """Train a model until the clock has the seconds; return its steps, and its curve on a part of the tests."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     part = {key: rows[:OF_A_CURVE] for key, rows in tests.items()}
     curve: list[dict[str, Any]] = []
-    ahead, steps = list(SHARES), 0
-    for chosen in batches(model.lengths(), given.seed):
-        done = clock.seconds / given.seconds
-        if ahead and done >= ahead[0] and not given.validation:
+    ahead, steps = list(SHARES if tests else ()), 0
+    losses = (functools.partial(model.loss, chosen) for chosen in batches(model.lengths(), seed))
+    rate_at = lambda done: rate * min(1.0, done / 0.02 + 0.01) * (1 - done)  # noqa: E731
+    for done in descended(optimizer, losses, lambda: clock.seconds / seconds, rate_at):
+        steps += 1
+        if ahead and done >= ahead[0]:
             before = clock.since()
             curve.append({"seconds": round(clock.seconds, 2), "right": examined(model, part)[0]})
             clock.apart(clock.since() - before)
             ahead.pop(0)
-        if done >= 1:
-            break
-        for group in optimizer.param_groups:
-            group["lr"] = rate * min(1.0, done / 0.02 + 0.01) * (1 - done)
-        optimizer.zero_grad()
-        model.loss(chosen).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        steps += 1
-    return model, steps, curve
+    return steps, curve
 
 
 def batches(lengths: Sequence[int], seed: int) -> Iterator[list[int]]:
@@ -269,7 +249,8 @@ def batches(lengths: Sequence[int], seed: int) -> Iterator[list[int]]:
 
 def examined(model: Any, tests: Tests) -> tuple[dict[str, dict[str, list[int]]], list[dict[str, Any]]]:
     """Return how many answers are right, of how many, by regime and module; and all predictions."""
-    if isinstance(model, torch.nn.Module):
+    network = isinstance(model, torch.nn.Module)
+    if network:
         model.eval()
     right: dict[str, dict[str, list[int]]] = {}
     predictions = []
@@ -281,7 +262,7 @@ def examined(model: Any, tests: Tests) -> tuple[dict[str, dict[str, list[int]]],
             {"module": module, "regime": regime, "index": k, "predicted": text, "derivation": derivation}
             for k, (text, derivation) in enumerate(written)
         ]
-    if isinstance(model, torch.nn.Module):
+    if network:
         model.train()
     return right, predictions
 
@@ -322,57 +303,40 @@ def share(right: Mapping[str, Mapping[str, Sequence[int]]], *regimes: str) -> fl
     return statistics.mean(found) if found else 0.0
 
 
-def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
+def tables_of(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of all results: for each set of questions one a regime, and one of what the models have."""
-    groups: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     order = ["operations", *TABLES, *MODELS]
-    for result in sorted(results, key=lambda one: (order.index(one["model"]), one["seed"])):
-        if REGIMES[0] in result["right"] or REGIMES[1] in result["right"]:
-            groups[result["questions"], result["modules"]][result["model"]].append(result)
+    tested = [one for one in results if set(REGIMES) & set(one["right"])]
+    runs = pd.DataFrame(sorted(tested, key=lambda one: (order.index(one["model"]), one["seed"])))
     made = []
-    for (questions, modules), models in groups.items():
-        title = f"{questions}, {modules}"
+    for (questions, modules), group in runs.groupby(["questions", "modules"], sort=False) if tested else ():
+        title, names = f"{questions}, {modules}", group["model"].unique()
         for regime in REGIMES:
-            names = sorted({name for runs in models.values() for run in runs for name in run["right"].get(regime, {})})
-            rows = [
-                (name, *(common.mean_percent(shares(runs, regime, name), 2) for runs in models.values()))
-                for name in names
+            found = [
+                (model, module, n / of)
+                for model, right in zip(group["model"], group["right"], strict=True)
+                for module, (n, of) in right.get(regime, {}).items()
             ]
-            if rows:
-                notes = ("Right answers in percent, mean over seeds ± standard deviation.", missed(models, regime))
-                made.append(
-                    Table.of(("module", *models), tuple(rows), tuple(filter(None, notes)), f"{title}: {regime}")
-                )
-        rows = [about(name, runs) for name, runs in models.items()]
-        made.append(Table.of(_ABOUT, tuple(rows), title=f"{title}: models", names=2))
+            if found:
+                shares = pd.DataFrame(found, columns=["model", "module", "share"])
+                write = functools.partial(common.mean_percent, decimals=2)
+                cells = shares.pivot_table("share", "module", "model", aggfunc=write).reindex(columns=names)
+                texts = cells.fillna(NOT_RUN).reset_index()
+                below = shares[shares["model"] == "operations"].groupby("module")["share"].mean() < GOAL
+                notes = ["Right answers in percent, mean over seeds ± standard deviation."]
+                if len(below):
+                    missed = ", ".join(below.index[below]) or "none"
+                    notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {missed}.")
+                made.append(Table(texts, tuple(notes), f"{title}: {regime}"))
+        of_models = group.groupby("model", sort=False)
+        means = of_models[["parameters", "seconds", "steps", "train"]].mean().map("{:,.0f}".format)
+        means.insert(0, "told", of_models["told"].first())
+        means["seeds"] = of_models.size().map(str)
+        made.append(Table(means.reset_index().set_axis(_ABOUT, axis=1), title=f"{title}: models", names=2))
     return made
 
 
 _ABOUT = ("model", "what is told", "parameters", "CPU seconds", "steps", "training questions", "seeds")
-
-
-def about(name: str, runs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the row of a model."""
-    means = [f"{statistics.mean(run[key] for run in runs):,.0f}" for key in ("parameters", "seconds", "steps", "train")]
-    return (name, runs[0]["told"], *means, str(len(runs)))
-
-
-def shares(runs: Sequence[Mapping[str, Any]], regime: str, module: str) -> list[float]:
-    """Return the shares of right answers of the seeds that have a test."""
-    found = [run["right"].get(regime, {}).get(module) for run in runs]
-    return [n / of for n, of in filter(None, found)]
-
-
-def missed(models: Mapping[str, Sequence[Mapping[str, Any]]], regime: str) -> str:
-    """Return which modules the model with operations has below the goal."""
-    runs = models.get("operations", ())
-    names = sorted({name for run in runs for name in run["right"].get(regime, {})})
-    below = [name for name in names if statistics.mean(shares(runs, regime, name)) < GOAL]
-    if not names:
-        return ""
-    return f"Under {100 * GOAL:.1f} % with `operations`: {', '.join(below) or 'none'}."
-
-
 _TICKS = (2, 5, 10, 20, 50, 100)
 
 
@@ -386,7 +350,7 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
     with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 3.4), layout="constrained")
         axes_of = figure.subplots(1, max(1, len(panels)), sharex=True, sharey=True, squeeze=False)[0]
-        names = [*MODELS, *TABLES]
+        names = list(MODELS)
         for axes, ((modules, regime), models) in zip(axes_of, sorted(panels.items(), reverse=True), strict=False):
             for k, name in ((names.index(name), name) for name in models):
                 points = defaultdict(list)
@@ -410,4 +374,4 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    common.run(run, tables)

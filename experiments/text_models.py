@@ -6,7 +6,7 @@ number, a word or a list of numbers. Words are what stands between spaces and pu
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -115,6 +115,25 @@ def in_batches(questions: Sequence[str], answered: Callable[[list[str]], Written
         for i, answer in zip(chosen, answered([questions[i] for i in chosen]), strict=True):
             answers[i] = answer
     return answers
+
+
+def descended(
+    optimizer: torch.optim.Optimizer,
+    losses: Iterable[Callable[[], torch.Tensor]],
+    progress: Callable[[], float],
+    rate: Callable[[float], float],
+) -> Iterator[float]:
+    """Take a step for each loss until the progress is 1, at a rate that depends on it; yield the progress."""
+    for loss in losses:
+        if (done := progress()) >= 1:
+            return
+        (group,) = optimizer.param_groups
+        group["lr"] = rate(done)
+        optimizer.zero_grad()
+        loss().backward()
+        torch.nn.utils.clip_grad_norm_(group["params"], 1.0)
+        optimizer.step()
+        yield done
 
 
 class Equipped(torch.nn.Module):

@@ -17,9 +17,9 @@ ones of MAWPS' equations, which a person looked at, and irrelevant sentences are
 that it has such.
 """
 
-import argparse
 import copy
 import csv
+import functools
 import math
 import statistics
 import sys
@@ -28,14 +28,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import common
 import numpy as np
+import pandas as pd
 import torch
+from text_models import descended
 from text_word_models import Problem, Reader, Solver, Templates
 
-from adelic.storage.records import parse_object
+from adelic.cli.options import Flag
 from adelic_lab.report.table import Table
 
 FOLDER = common.RESULTS / "text_word_problems"
@@ -56,73 +58,63 @@ PUBLISHED = {
 }
 
 
-def main() -> None:
-    """Make a run, or the tables of all."""
-    parser = common.parser(__doc__, output=False)
-    commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("run", help="train a model and answer the test problems of a fold")
-    command.add_argument("data", type=Path, help="the folder of the published data")
-    folder = {"folder": {"type": Path, "default": FOLDER}}
-    common.add(
-        command,
-        dataset={"choices": DATASETS, "required": True},
-        fold=(0, "of the data set"),
-        seed=(0, "of weights and batches"),
-        model={"choices": MODELS, "default": "operations"},
-        seconds={"type": float, "help": "of one core (default: of the data set)"},
-        validation={"action": "store_true", "help": "answer a fifth of the training problems"},
-        **folder,
-    )
-    common.add(commands.add_parser("tables", help="write Markdown of the results"), **folder)
-    given = parser.parse_args()
-    if given.command == "tables":
-        results = [parse_object(path.read_bytes()) for path in sorted(given.folder.glob("*.json"))]
-        sys.stdout.write("\n".join(table.to_markdown() for table in tables(results)))
-    else:
-        run(given)
+def run(
+    data: Path,
+    *,
+    dataset: Literal[*DATASETS],
+    fold: int = 0,
+    seed: int = 0,
+    model: Literal[*MODELS] = "operations",
+    seconds: float | None = None,
+    validation: Flag = False,
+    folder: Path = FOLDER,
+) -> None:
+    """Train and test one model, unless that was done, and write what came of it.
 
-
-def run(given: argparse.Namespace) -> None:
-    """Train and test one model, unless that was done, and write what came of it."""
-    path = given.folder / f"{given.dataset}-{given.fold}-{given.model}-{given.seed}.json"
-    if path.exists() and not given.validation:
+    Args:
+        data: the folder of the published data.
+        dataset: which of them.
+        fold: of the data set.
+        seed: of weights and batches.
+        model: which.
+        seconds: of one core; by default those of the data set.
+        validation: answer a fifth of the training problems.
+        folder: of the results.
+    """
+    path = folder / f"{dataset}-{fold}-{model}-{seed}.json"
+    if path.exists() and not validation:
         common.say(f"{path} is there")
         return
     torch.set_num_threads(1)
-    train, tests = read(given.data, given.dataset, given.fold, validation=given.validation, seed=given.seed)
-    told: dict[str, Any] = {
-        "constants": CONSTANTS[given.dataset],
-        **SETTINGS,
-        **TRAINING,
-        "irrelevant": IRRELEVANT[given.dataset],
-    }
-    told["seconds"] = given.seconds or SECONDS[given.dataset]
+    train, tests = read(data, dataset, fold, validation=validation, seed=seed)
+    told: dict[str, Any] = {"constants": CONSTANTS[dataset], **SETTINGS, **TRAINING, "irrelevant": IRRELEVANT[dataset]}
+    told["seconds"] = seconds or SECONDS[dataset]
     start = time.process_time()
-    torch.manual_seed(given.seed)
-    if given.model == "table":  # constants make so many templates that it takes minutes
+    torch.manual_seed(seed)
+    if model == "table":  # constants make so many templates that it takes minutes
         told, about = {"constants": (), "steps": 2}, {}
-        model: Any = Templates(train)
+        made: Any = Templates(train)
     else:
-        model, about = trained(train, told, given.seed)
-    spent = time.process_time() - start
-    found = {
-        "dataset": given.dataset,
-        "fold": given.fold,
-        "model": given.model,
-        "seed": given.seed,
-        "train": len(train),
-    }
-    found |= {"told": told, "seconds": round(spent, 1), **about}
-    for name, problems in tests.items():
-        found[name] = answered(model, problems)
-    common.say(
-        f"{path.stem}: {100 * share(found['test']):.1f} %, without question {100 * share(found['without']):.1f} %"
-    )
-    if not given.validation:
-        common.write(path, ("adelic", "torch", "numpy"), found)
+        made, about = trained(train, told, seed)
+    spent = round(time.process_time() - start, 1)
+    found = {"dataset": dataset, "fold": fold, "model": model, "seed": seed, "train": len(train), "told": told}
+    found |= {"seconds": spent, **about} | {name: answered(made, problems) for name, problems in tests.items()}
+    shares = [100 * statistics.mean(found[name]["right"]) for name in ("test", "without")]
+    common.say("{}: {:.1f} %, without question {:.1f} %".format(path.stem, *shares))
+    if not validation:
+        common.write(path.name, ("adelic", "torch", "numpy"), found, path)
     else:
-        likely = [model.probability(problem) for problem in tests["test"]]
+        likely = [made.probability(problem) for problem in tests["test"]]
         common.say(f"  mean probability of the answers {100 * statistics.mean(likely):.2f} {told} {about}")
+
+
+def tables(*, folder: Path = FOLDER) -> None:
+    """Write Markdown of the results.
+
+    Args:
+        folder: of the results.
+    """
+    sys.stdout.write("\n".join(table.to_markdown() for table in tables_of(common.read(folder))))
 
 
 def read(
@@ -170,19 +162,18 @@ def trained(train: Sequence[Problem], told: Mapping[str, Any], seed: int) -> tup
     optimizer = torch.optim.AdamW(
         model.parameters(), told["rate"], (0.9, 0.98), weight_decay=told["decay"], foreach=True
     )
-    rng = np.random.default_rng(seed)
-    lengths, steps = [len(problem.words) for problem in train], 0
-    for chosen in batches(lengths, told["batch"], rng):
-        done = (time.process_time() - start) / told["seconds"]
-        if done >= 1:
-            break
-        for group in optimizer.param_groups:
-            group["lr"] = told["rate"] * min(1.0, done / 0.05 + 0.01) * max(0.01, math.cos(done * math.pi / 2) ** 2)
-        optimizer.zero_grad()
-        model.loss([train[i] for i in chosen], rng).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        steps += 1
+    rng, steps = np.random.default_rng(seed), 0
+    lengths = [len(problem.words) for problem in train]
+    every = ([train[i] for i in chosen] for chosen in batches(lengths, told["batch"], rng))
+    losses = (functools.partial(model.loss, problems, rng) for problems in every)
+
+    def progress() -> float:
+        return (time.process_time() - start) / told["seconds"]
+
+    def rate(done: float) -> float:
+        return told["rate"] * min(1.0, done / 0.05 + 0.01) * max(0.01, math.cos(done * math.pi / 2) ** 2)
+
+    for steps, _ in enumerate(descended(optimizer, losses, progress, rate), start=1):
         with torch.no_grad():
             torch._foreach_lerp_([*mean.parameters()], [*model.parameters()], max(0.005, 1 / (steps + 1)))
     parameters = sum(weight.numel() for weight in model.parameters())
@@ -217,49 +208,36 @@ def is_right(value: Fraction | None, answer: Fraction) -> bool:
     return value is not None and abs(value - answer) < Fraction(1, 10_000)
 
 
-def share(part: Mapping[str, Any]) -> float:
-    """Return the share of right answers."""
-    return statistics.mean(part["right"])
-
-
-def tables(results: Sequence[Mapping[str, Any]]) -> list[Table]:
+def tables_of(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of all results: right answers, and what each model was told and took."""
-    groups: dict[str, dict[str, dict[int, list[Any]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for result in results:
-        groups[result["model"]][result["dataset"]][result["seed"]].append(result)
+    runs = pd.DataFrame(results)
     rows = [(name, *(f"{percent:.1f}" for percent in percents)) for name, percents in PUBLISHED.items()]
     for model, title in MODELS.items():
         for part, words in (("test", ""), ("without", ", questions cut off")):
-            pools = ([pooled(runs, part) for runs in groups[model][name].values()] for name in DATASETS)
-            cells = (common.mean_percent([one for one in pool if one is not None], 1) for pool in pools)
-            rows.append((title + words, *cells))
+            chosen = (runs[(runs["model"] == model) & (runs["dataset"] == name)] for name in DATASETS)
+            rows.append((title + words, *(common.mean_percent(pooled(group, part), 1) for group in chosen)))
     about = []
-    for model, datasets in groups.items():
-        for name, seeds in ((name, seeds) for name, seeds in datasets.items() if seeds):
-            runs = [run for found in seeds.values() for run in found]
-            means = [
-                f"{statistics.mean(run.get(key, 0) for run in runs):,.0f}" for key in ("seconds", "steps", "parameters")
-            ]
-            told = ", ".join(f"{key} {value}" for key, value in runs[0]["told"].items())
-            about.append((model, name, *means, f"{len(seeds)} × {len(runs) // len(seeds)}", told))
+    for (model, name), group in runs.groupby(["model", "dataset"]):
+        means = [f"{group[key].fillna(0).mean():,.0f}" for key in ("seconds", "steps", "parameters")]
+        told = ", ".join(f"{key} {value}" for key, value in group["told"].iloc[0].items())
+        seeds = group["seed"].nunique()
+        about.append((model, name, *means, f"{seeds} × {len(group) // seeds}", told))
     notes = (
         "Right answers in percent of all test problems of a data set's folds; mean and standard deviation over seeds.",
         "The published models learn from equations (arXiv 2103.07191), those below from answers alone.",
     )
     head = ("model", "dataset", "CPU seconds a fold", "steps", "parameters", "seeds × folds", "what is told")
+    return [Table.of(("model", *DATASETS), rows, notes, "Word problems"), Table.of(head, about, (), "Models")]
+
+
+def pooled(runs: pd.DataFrame, part: str) -> list[float]:
+    """Return for each seed of which all folds were run the share of right answers."""
     return [
-        Table.of(("model", *DATASETS), tuple(rows), notes, "Word problems"),
-        Table.of(head, tuple(about), (), "Models"),
+        statistics.mean(right for found in group[part] for right in found["right"])
+        for _, group in runs.groupby("seed")
+        if group["fold"].nunique() == DATASETS[group["dataset"].iloc[0]][1]
     ]
 
 
-def pooled(runs: Sequence[Mapping[str, Any]], part: str) -> float | None:
-    """Return the share of right answers of all folds of one seed; None where a fold was not run."""
-    n_folds = DATASETS[runs[0]["dataset"]][1]
-    if len({run["fold"] for run in runs}) < n_folds:
-        return None
-    return statistics.mean(right for run in runs for right in run[part]["right"])
-
-
 if __name__ == "__main__":
-    main()
+    common.run(run, tables)

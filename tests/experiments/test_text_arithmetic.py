@@ -1,12 +1,10 @@
 """Models of arithmetic in words: tiny runs, the table against brute force, predictions counted again."""
 
-import argparse
 import doctest
 import importlib
 import itertools
 import json
 import re
-import sys
 from contextlib import suppress
 from fractions import Fraction
 
@@ -61,20 +59,26 @@ def file(tmp_path):
     return tmp_path / "made.parquet"
 
 
-def asked(file, model, **options):
-    given = {"model": model, "modules": "all", "seconds": 0.3, "train": 160, "seed": 0, "rate": 3e-3}
-    folder = file.parent / "results"
-    return argparse.Namespace(**given | {"questions": file, "validation": False, "folder": folder} | options)
+@pytest.fixture
+def run(script, file):
+    """Make a short run on the file; return the folder of the results."""
+
+    def call(model, **options):
+        folder = file.parent / "results"
+        sizes = {"modules": "all", "seconds": 0.3, "train": 160, "rate": 3e-3}
+        script.run(model=model, questions=file, folder=folder, **sizes | options)
+        return folder
+
+    return call
 
 
 @pytest.mark.parametrize("model", [*MODELS, "table", "table-in-steps"])
-def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypatch):
+def test_a_run_writes_what_anybody_can_count_again(script, run, file, model, monkeypatch):
     monkeypatch.setattr(script, "SHARES", (1 / 2,))
-    given = asked(file, model)
-    script.run(given)
-    found = parse_object((given.folder / f"made-all-{model}-0.json").read_bytes())
+    folder = run(model)
+    found = parse_object((folder / f"made-all-{model}-0.json").read_bytes())
     tests = script.read(file, "all")[1]
-    table = pq.read_table(given.folder / f"made-all-{model}-0.parquet").to_pylist()
+    table = pq.read_table(folder / f"made-all-{model}-0.parquet").to_pylist()
     assert len(table) == sum(map(len, tests.values())) == 4 * 18 + 1
     counted = {regime: {module: [0, 0] for module in modules} for regime, modules in found["right"].items()}
     for row in table:
@@ -86,9 +90,9 @@ def test_a_run_writes_what_anybody_can_count_again(script, file, model, monkeypa
     assert found["train"] == 160
     assert (found["parameters"] > 0) == (found["steps"] > 0) == (model not in script.TABLES)
     assert model in script.TABLES or found["seconds"] >= 0.3
-    written = (given.folder / f"made-all-{model}-0.json").read_bytes()
-    script.run(given)  # is there
-    assert (given.folder / f"made-all-{model}-0.json").read_bytes() == written
+    written = (folder / f"made-all-{model}-0.json").read_bytes()
+    run(model)  # is there
+    assert (folder / f"made-all-{model}-0.json").read_bytes() == written
 
 
 @pytest.fixture
@@ -109,13 +113,12 @@ def steps(script, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("steps")
-def test_a_model_learns_from_answers_what_is_asked(script, file):
-    given = asked(file, "operations", modules="made__sum", seconds=150)
-    script.run(given)
-    right = parse_object((given.folder / "made-made__sum-operations-0.json").read_bytes())["right"]
+def test_a_model_learns_from_answers_what_is_asked(run):
+    folder = run("operations", modules="made__sum", seconds=150)
+    right = parse_object((folder / "made-made__sum-operations-0.json").read_bytes())["right"]
     assert right["interpolate"]["made__sum"][0] >= 12
     assert right["extrapolate"]["made__sum"][0] >= 5
-    derived = pq.read_table(given.folder / "made-made__sum-operations-0.parquet")["derivation"].to_pylist()
+    derived = pq.read_table(folder / "made-made__sum-operations-0.parquet")["derivation"].to_pylist()
     assert all(" + " in text for text in derived)
 
 
@@ -133,13 +136,12 @@ def test_no_test_question_is_trained_on_and_modules_have_equal_parts(script, fil
 
 @pytest.mark.long
 @pytest.mark.usefixtures("steps")
-def test_a_model_learns_to_rewrite(script, file):
-    given = asked(file, "rewrite", modules="made__terms", seconds=200)
-    script.run(given)
-    right = parse_object((given.folder / "made-made__terms-rewrite-0.json").read_bytes())["right"]
+def test_a_model_learns_to_rewrite(run):
+    folder = run("rewrite", modules="made__terms", seconds=200)
+    right = parse_object((folder / "made-made__terms-rewrite-0.json").read_bytes())["right"]
     assert right["interpolate"]["made__terms"][0] >= 11
     assert right["extrapolate"]["made__terms"][0] >= 5
-    derived = pq.read_table(given.folder / "made-made__terms-rewrite-0.parquet")["derivation"].to_pylist()
+    derived = pq.read_table(folder / "made-made__terms-rewrite-0.parquet")["derivation"].to_pylist()
     assert sum(text.count(" − ") == 2 for text in derived) >= 16
 
 
@@ -171,13 +173,12 @@ def test_the_rate_is_the_one_that_validation_chose(script, tmp_path):
     assert script.chosen_rate(tmp_path, "abacus") == 1e-2
 
 
-def test_validation_answers_training_questions_that_were_not_drawn(script, file):
-    given = asked(file, "xval", validation=True, train=90)
-    script.run(given)
-    found = parse_object((given.folder / "made-all-xval-0-0.003-validation.json").read_bytes())
+def test_validation_answers_training_questions_that_were_not_drawn(script, run):
+    folder = run("xval", validation=True, train=90)
+    found = parse_object((folder / "made-all-xval-0-0.003-validation.json").read_bytes())
     assert set(found["right"]) == {"validation"}
-    assert not list(given.folder.glob("*.parquet"))
-    assert script.tables([found]) == []
+    assert not list(folder.glob("*.parquet"))
+    assert script.tables_of([found]) == []
 
 
 @pytest.mark.parametrize("name", ["text_arithmetic", "text_models", "text_rivals", "text_table"])
@@ -280,7 +281,7 @@ def test_the_table_has_the_derivation_that_explains_most_answers(template, scrip
     ]
 
 
-def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monkeypatch):
+def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path):
     def result(model, seed, n, **more):
         right = {"interpolate": {"gcd": [n, 100], "sum": [100, 100]}, "extrapolate": {"sum": [n, 100]}}
         about = {"told": "a|b", "parameters": 1000, "seconds": 12.4, "steps": 77, "train": 500, "curve": []}
@@ -297,7 +298,7 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
         result("operations", 1, 90, curve=curve),
     ]
     results.append(result("table", 0, 100, parameters=0))
-    first, second, about = script.tables(results)
+    first, second, about = script.tables_of(results)
     assert first.columns == ("module", "operations", "table", "xval")
     assert first.rows == (("gcd", "95.00 ± 7.07", "100.00", "0.00"), ("sum", "100.00 ± 0.00", "100.00", "100.00"))
     assert first.notes[1] == "Under 99.9 % with `operations`: gcd."
@@ -308,17 +309,15 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path, monke
     (tmp_path / "page.md").write_text(
         "# Page\n<!-- table: experiments/results/text_arithmetic -->\nold\n<!-- end of table -->\n"
     )
-    options = {"--folder": tmp_path, "--picture": tmp_path / "p.svg", "--page": tmp_path / "page.md"}
-    given = ["tables", *(str(word) for pair in options.items() for word in pair)]
-    monkeypatch.setattr(sys, "argv", ["text_arithmetic.py", *given])
-    script.main()
+    options = {"folder": tmp_path, "picture": tmp_path / "p.svg", "page": tmp_path / "page.md"}
+    script.tables(**options)
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert page.endswith("<!-- end of table -->\n")
     assert "| gcd | 95.00 ± 7.07 | 100.00 | 0.00 |" in page
     assert "\nold\n" not in page
     picture = (tmp_path / "p.svg").read_bytes()
     assert b"operations" in picture
-    script.main()
+    script.tables(**options)
     assert (tmp_path / "p.svg").read_bytes() == picture
 
 
@@ -326,7 +325,7 @@ def test_the_page_and_the_picture_are_those_of_the_results(script):
     results = [parse_object(path.read_bytes()) for path in sorted(script.FOLDER.glob("*.json"))]
     page = script.PAGE.read_text(encoding="utf-8")
     (shown,) = re.findall(f"<!-- {script.MARK} -->\n(.*?)<!-- end of table -->", page, flags=re.DOTALL)
-    assert shown == script.to_markdown(script.tables(results)).replace("## ", "### ")
+    assert shown == script.to_markdown(script.tables_of(results)).replace("## ", "### ")
     assert script.PICTURE.read_bytes() == script.drawn_curves(results)
 
 

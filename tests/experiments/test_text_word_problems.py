@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 SCRIPT = "text_word_problems"
@@ -59,21 +60,18 @@ def problem(text, numbers, answer):
     )
 
 
-def test_a_run_learns_from_answers_and_is_not_made_again(script, data, tmp_path, monkeypatch, capsys):
+def test_a_run_learns_from_answers_and_is_not_made_again(script, data, tmp_path, capsys):
     for dataset, model in (("asdiv-a", "operations"), ("svamp", "operations"), ("asdiv-a", "table")):
-        arguments = ["run", str(data), "--dataset", dataset, "--model", model, "--seconds", "6"]
-        monkeypatch.setattr("sys.argv", [script.__file__, *arguments, "--folder", str(tmp_path / "results")])
-        script.main()
+        script.run(data, dataset=dataset, model=model, seconds=6.0, folder=tmp_path / "results")
     found = json.loads((tmp_path / "results" / "asdiv-a-0-operations-0.json").read_text())
-    assert script.share(found["test"]) > 0.6
+    assert np.mean(found["test"]["right"]) > 0.6
     assert len(found["test"]["derivations"]) == len(found["without"]["values"]) == 12
     assert found["told"]["constants"] == []
     assert "apples" not in json.dumps(found)
     assert found["steps"] > 20
-    script.main()
+    script.run(data, dataset="svamp", folder=tmp_path / "results")
     assert "is there" in capsys.readouterr().err
-    monkeypatch.setattr("sys.argv", [script.__file__, "tables", "--folder", str(tmp_path / "results")])
-    script.main()
+    script.tables(folder=tmp_path / "results")
     shown = capsys.readouterr().out
     assert re.search(r"\| Graph2Tree \(equations\) +\| +83.7 \| +77.4 \| +36.5 \|", shown)
     assert "not run" in shown  # four folds of ASDiv-A
@@ -133,8 +131,8 @@ def test_the_table_says_nothing_of_other_counts_of_numbers(models):
 
 def test_folds_of_a_seed_are_pooled_if_all_are_there(script):
     run = {"dataset": "svamp", "fold": 0, "seed": 0, "test": {"right": [True, False]}}
-    assert script.pooled([run], "test") == 0.5
-    assert script.pooled([run | {"dataset": "mawps"}], "test") is None
+    assert script.pooled(pd.DataFrame([run]), "test") == [0.5]
+    assert script.pooled(pd.DataFrame([run | {"dataset": "mawps"}]), "test") == []
 
 
 def test_probabilities_of_answers_are_what_the_loss_says(models):
