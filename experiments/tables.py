@@ -14,7 +14,6 @@ python experiments/tables.py --check   # exit code 1 if a page's tables are not
 Figures are not checked: each version of Matplotlib draws them a little differently.
 """
 
-import argparse
 import importlib
 import json
 import os
@@ -27,10 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import common
-import numpy as np
+import pandas as pd
 
 import adelic_lab
 from adelic.cli import app
+from adelic.cli.options import Flag
+from adelic.errors import ConfigurationError
 from adelic_lab import Result
 from adelic_lab.cli.report import in_markdown
 from adelic_lab.plans import gather, read_plan
@@ -39,9 +40,7 @@ from adelic_lab.report.page import figures
 from adelic_lab.report.table import Table
 from adelic_lab.report.tables import single_runs
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "experiments" / "results"
-PAGES = ROOT / "docs" / "results"
+PAGES = common.DOCS / "results"
 OF_A_ROW = ("contrasts", "models", "differences")
 """The tables of a row's page, as `adelic report --table` has them."""
 ROW_PAGE = """# All models: {row}
@@ -63,45 +62,36 @@ runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
 runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
 ```
 """
-OF_THE_PACKAGE = ("arithmetic", "columns")
-"""Tables that `adelic_lab` makes, and tests compare."""
+OF_THE_PACKAGE = {"arithmetic": arithmetic.show, "columns": columns.show}
+"""Tables of plans that `adelic_lab` makes; those whose marks name neither plan nor results, tests compare."""
+MARKED = re.compile(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end of table -->)", flags=re.DOTALL)
 
 
-def main() -> None:
-    """Write, or check, the pages."""
-    os.chdir(ROOT)  # the commands name folders of results
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing, and say which pages are not up to date")
-    is_check = parser.parse_args().check
-    results = read(Path("experiments", "results", "table"))
-    stale = [] if is_check else redraw(results)
-    stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(PAGES.glob("*.md"))):
-        text = page.read_text(encoding="utf-8")
-        new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
-        new = re.sub(r"(<!-- table: adelic (.+?) -->\n).*?(<!-- end of table -->)", print_, new, flags=re.DOTALL)
-        marks = r"(<!-- table: (arithmetic|columns) (\S+) (\S+) -->\n).*?(<!-- end of table -->)"
-        new = re.sub(marks, of_plan, new, flags=re.DOTALL)
-        if new != text:
-            stale.append(page.name)
-            if not is_check:
-                page.write_text(new, encoding="utf-8")
-    if stale:
-        said = "not up to date" if is_check else "brought up to date"
-        sys.stdout.write(f"{said}: {', '.join(dict.fromkeys(stale))}\n")
-    sys.exit(is_check and bool(stale))
+def main(*, check: Flag = False) -> bool:
+    """Write the pages, or check them.
 
-
-def files(results: list[Result]) -> dict[Path, str]:
-    """Return what has to be written besides tables: the table of all single runs, and the pages of rows that have none.
-
-    The tables of a new page are empty; what comes after fills them.
+    Args:
+        check: write nothing, and say which pages are not up to date.
     """
-    rows = sorted({result.row for result in results})
-    missing = [row for row in rows if not (PAGES / f"{row}.md").exists()]
-    return {ROOT / "docs" / "table.csv": single_runs(results).to_csv()} | {
-        PAGES / f"{row}.md": row_page(row) for row in missing
-    }
+    os.chdir(common.ROOT)  # the commands name folders of results
+    results = read(Path("experiments", "results", "table"))
+    wanted: dict[Path, str] = {} if check else drawings(results)
+    wanted[common.DOCS / "table.csv"] = single_runs(results).to_csv()
+    wanted |= {page: MARKED.sub(filled, text) for page, text in pages(results).items()}
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in () if check else stale:
+        path.write_text(wanted[path], encoding="utf-8")
+    if stale:
+        said = "not up to date" if check else "brought up to date"
+        sys.stdout.write(f"{said}: {', '.join(path.name for path in stale)}\n")
+    return not (check and stale)
+
+
+def pages(results: list[Result]) -> dict[Path, str]:
+    """Return all pages with their texts; of a row that has none a new one, whose tables are empty."""
+    new = {PAGES / f"{row}.md": row_page(row) for row in sorted({result.row for result in results})}
+    every = (common.ROOT / "README.md", *sorted(common.DOCS.glob("*.md")), *sorted(PAGES.glob("*.md")))
+    return new | {page: page.read_text(encoding="utf-8") for page in every}
 
 
 def row_page(row: str) -> str:
@@ -115,59 +105,48 @@ def row_page(row: str) -> str:
     return ROW_PAGE.format(row=row, marks=marks)
 
 
-def bring(path: Path, text: str, *, write: bool) -> bool:
-    """Return whether a file has another content than this, and write it if it may be written."""
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    if write:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return True
-
-
-def redraw(results: list[Result]) -> list[str]:
-    """Draw the figures of docs/results anew; return the names of those that were others."""
+def drawings(results: list[Result]) -> dict[Path, str]:
+    """Return the figures of docs/results, drawn anew."""
     drawn = figures(results)
-    changed = []
-    for path in sorted(PAGES.glob("*.svg")):
+    for path in PAGES.glob("*.svg"):
         if path.name not in drawn:
-            sys.exit(f"{path}: no such figure; there are {', '.join(drawn)}")
-        if drawn[path.name] != path.read_text(encoding="utf-8"):
-            path.write_text(drawn[path.name], encoding="utf-8")
-            changed.append(path.name)
-    return changed
+            raise ConfigurationError(f"{path}: no such figure; there are {', '.join(drawn)}")
+    return {path: drawn[path.name] for path in sorted(PAGES.glob("*.svg"))}
 
 
-def fill(match: re.Match[str]) -> str:
-    """Return a table between its marks."""
-    name = match[2]
-    if name in OF_THE_PACKAGE:
-        return match[0]
+def filled(match: re.Match[str]) -> str:
+    """Return a table between its marks, as it stands there if it is not made here."""
+    made = made_from(match[2], *shlex.split(match[2]))
+    return match[0] if made is None else f"{match[1]}{made.strip()}\n{match[3]}"
+
+
+def made_from(name: str, first: str, *words: str) -> str | None:
+    """Return the table of a mark; None if others make it."""
+    if first == "adelic":
+        return printed(words)
+    if first in OF_THE_PACKAGE and words:
+        plan, folder = words
+        return OF_THE_PACKAGE[first](gather(read_plan(plan), Path(folder))).text
     if name == "searches":
-        return f"{match[1]}{importlib.import_module('arithmetic_searches').table()}\n{match[3]}"
+        return importlib.import_module("arithmetic_searches").table()
     if name == "text_word_problems":
-        words = importlib.import_module(name)
-        tables = words.tables_of(common.read(words.FOLDER))
-        made = "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
-        return f"{match[1]}{made.strip()}\n{match[3]}"
-    if name not in TABLES:
-        sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")
-    results = loaded(name)
-    commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
-    versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
-    origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
-    return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
+        script = importlib.import_module(name)
+        tables = script.tables_of(common.read(script.FOLDER))
+        return "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
+    if name in TABLES:
+        results = loaded(name)
+        commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
+        versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
+        origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
+        return f"{TABLES[name](results)}\n\n{origin}"
+    if re.fullmatch(r"\w+", name) and name not in OF_THE_PACKAGE:
+        raise ConfigurationError(f"there is no table {name!r}; known: {', '.join(TABLES)}")
+    return None
 
 
 def loaded(name: str) -> dict[str, Any]:
     """Return a file of results."""
-    return dict(json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8")))
-
-
-def of_plan(match: re.Match[str]) -> str:
-    """Return the table of a plan of a benchmark between its marks, which name the plan and the results."""
-    show = {"arithmetic": arithmetic.show, "columns": columns.show}[match[2]]
-    return f"{match[1]}{show(gather(read_plan(match[3]), Path(match[4]))).text}\n{match[5]}"
+    return json.loads((common.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache
@@ -176,16 +155,14 @@ def read(folder: Path) -> list[Result]:
     return adelic_lab.read_results(folder)
 
 
-def print_(match: re.Match[str]) -> str:
-    """Return between its marks what a command prints."""
-    _, *words = shlex.split(match[2])
-    _, bound, _ = app().parse_args(["report", *words], exit_on_error=False, print_error=False, help_on_error=False)
+def printed(words: Sequence[str]) -> str:
+    """Return what a command prints."""
+    _, bound, _ = app().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
     bound.apply_defaults()
     given = bound.arguments
     if not given["markdown"]:
-        sys.exit(f"adelic {match[2]}: it prints no table in Markdown")
-    printed = in_markdown(read(given["results_dir"]), given["chosen"], row=given["row"], all_rows=given["all_rows"])
-    return f"{match[1]}{printed.strip()}\n{match[3]}"
+        raise ConfigurationError(f"adelic {shlex.join(words)}: it prints no table in Markdown")
+    return in_markdown(read(given["results_dir"]), given["chosen"], row=given["row"], all_rows=given["all_rows"])
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -316,21 +293,16 @@ def compact(results: dict[str, Any]) -> str:
     """Return the candidates for the recipe `compact`, and which its rule chooses once all their trainings are done."""
     script = importlib.import_module("compact")
     expected = len(script.STEPS) * len(script.DROPOUT) * len(script.ROWS) * len(script.EMBEDDINGS)
-    groups: dict[tuple[int, float], list[dict[str, Any]]] = {}
-    for entry in sorted(results["entries"], key=lambda e: (e["steps"], e["dropout"])):
-        groups.setdefault((entry["steps"], entry["dropout"]), []).append(entry)
-    means = {
-        candidate: tuple(float(np.mean([entry[name] for entry in entries])) for name in ("accuracy", "loss"))
-        for candidate, entries in groups.items()
-    }
-    chosen = choose_compact(means) if len(results["entries"]) == expected else None
-    rows = []
-    for candidate, (accuracy, loss) in means.items():
-        (steps, dropout), mark = candidate, "chosen" if candidate == chosen else ""
-        counted = str(len(groups[candidate]))
-        rows.append([f"{steps:,}", f"{dropout:g}", counted, f"{100 * accuracy:.2f}", f"{loss:.4f}", mark])
-    head = ["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""]
-    return table(head, rows)
+    candidates = pd.DataFrame(results["entries"]).groupby(["steps", "dropout"])
+    means, counts = candidates[["accuracy", "loss"]].mean(), candidates.size()
+    found = {candidate: (row.accuracy, row.loss) for candidate, row in means.iterrows()}
+    chosen = choose_compact(found) if counts.sum() == expected else None
+    rows = [
+        [f"{steps:,}", f"{dropout:g}", str(counts[steps, dropout]), f"{100 * accuracy:.2f}", f"{loss:.4f}",
+         "chosen" if (steps, dropout) == chosen else ""]
+        for (steps, dropout), (accuracy, loss) in found.items()
+    ]  # fmt: skip
+    return table(["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""], rows)
 
 
 def choose_compact(means: dict[tuple[int, float], tuple[float, ...]]) -> tuple[int, float]:
@@ -366,35 +338,25 @@ def text_costs_step(results: dict[str, Any]) -> str:
 
 def text_costs_perplexity(results: dict[str, Any]) -> str:
     """Return the perplexity of prose before and after training on arithmetic, from the least to the greatest seed."""
-    kinds = list(dict.fromkeys(row["model"] for row in results["rows"]))
     rows = []
-    for kind in kinds:
-        runs = [row for row in results["rows"] if row["model"] == kind]
-        found = sorted({f"{run['perplexity']:,.2f}": run["perplexity"] for run in runs}.items(), key=lambda one: one[1])
-        shown = [found[0][0], found[-1][0]][: len(found)]
-        token = max(run["probability_of_the_number_token"] for run in runs)
-        rows.append([kind, " to ".join(shown), f"{token:.1g}" if token else "–", str(len(runs))])
+    for kind, runs in pd.DataFrame(results["rows"]).groupby("model", sort=False):
+        ends = [f"{runs['perplexity'].min():,.2f}", f"{runs['perplexity'].max():,.2f}"]
+        token = runs["probability_of_the_number_token"].max()
+        rows.append([kind, " to ".join(dict.fromkeys(ends)), f"{token:.1g}" if token else "–", str(len(runs))])
     return table(["model, after 300 steps", "perplexity of prose", "greatest mean probability of [NUM]", "seeds"], rows)
 
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
-    "encode_memory": ratios,
-    "encode_memory_avx2": ratios,
-    "encode_libraries": ratios,
-    "encode_libraries_avx2": ratios,
-    "encode_operations": ratios,
-    "decode": decode,
-    "big_integers": big_integers,
-    "local_functions": local_functions,
-    "training_throughput": training_throughput,
-    "training_throughput_avx2": training_throughput_avx2,
-    "training_products": training_products,
-    "training_products_avx2": training_products,
-    "training_embedding": training_embedding,
-    "compact": compact,
-    "text_costs_step": text_costs_step,
-    "text_costs_perplexity": text_costs_perplexity,
+    made.__name__: made
+    for made in (
+        *(decode, big_integers, local_functions, compact, text_costs_step, text_costs_perplexity),
+        *(training_throughput, training_throughput_avx2, training_products, training_embedding),
+    )
 }
+"""What makes each table, by the name of its file of results."""
+TABLES["training_products_avx2"] = training_products
+TABLES |= dict.fromkeys(("encode_memory", "encode_memory_avx2", "encode_operations"), ratios)
+TABLES |= dict.fromkeys(("encode_libraries", "encode_libraries_avx2"), ratios)
 
 if __name__ == "__main__":
-    main()
+    common.run(main)

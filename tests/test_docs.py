@@ -9,7 +9,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 import tomllib
 import webbrowser
 from pathlib import Path
@@ -121,10 +120,7 @@ def test_the_commands_are_there(works):
 def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)  # the script goes there
     monkeypatch.syspath_prepend(str(ROOT / "experiments"))
-    monkeypatch.setattr(sys, "argv", ["tables.py", "--check"])
-    with pytest.raises(SystemExit) as end:
-        importlib.import_module("tables").main()
-    assert not end.value.code, capsys.readouterr().out
+    assert importlib.import_module("tables").main(check=True), capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

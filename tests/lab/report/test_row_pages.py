@@ -50,17 +50,13 @@ def test_a_row_is_recounted_in_three_lines(page, table_results, monkeypatch):
 
 
 def test_a_new_row_gets_a_page(tables, result, tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "PAGES", tmp_path / "results")
-    files = tables.files([result("schubert-5"), result("schubert-5", "learned")])
-    page = tmp_path / "results" / "schubert-5.md"
-    assert page in files
-    assert tables.bring(page, files[page], write=False)
-    assert not page.exists()
-    assert tables.bring(page, files[page], write=True)
-    assert not tables.bring(page, files[page], write=True)
-    marks = re.findall(r"<!-- table: adelic (.+?) -->\n<!-- end of table -->", files[page])
+    monkeypatch.setattr(tables, "PAGES", tmp_path)
+    results, page = [result("schubert-5"), result("schubert-5", "learned")], tmp_path / "schubert-5.md"
+    new = tables.pages(results)[page]
+    marks = re.findall(r"<!-- table: adelic (.+?) -->\n<!-- end of table -->", new)
     assert [mark.split()[-1] for mark in marks] == ["contrasts", "models", "differences"]
-    assert page not in tables.files([result("schubert-5")])  # it is filled, not written anew
+    page.write_text("filled")  # then it is filled, not written anew
+    assert tables.pages(results)[page] == "filled"
 
 
 def test_the_rule_of_the_recipe_compact(tables):
