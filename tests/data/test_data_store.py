@@ -1,3 +1,4 @@
+import hashlib
 import json
 import subprocess
 import sys
@@ -102,6 +103,12 @@ def damage_data(path):
     path.write_bytes(content)
 
 
+def replace_data(path):
+    """Data and hash agree, but the data are not a Parquet file."""
+    path.with_name("data.parquet").write_bytes(b"no Parquet")
+    edit_manifest(path, sha256=hashlib.sha256(b"no Parquet").hexdigest(), bytes=10)
+
+
 def edit_manifest(path, **changes):
     """Write a manifest with changes, and with the SHA-256 of its text."""
     path.write_text(seal({**parse_sealed(path.read_bytes()), **changes}))
@@ -123,6 +130,7 @@ DAMAGES = {
     "other split": ("manifest.json", lambda path: edit_manifest(path, split="orbits"), "split 'orbits'"),
     "other seed": ("manifest.json", lambda path: edit_manifest(path, seed=1), "seed 1"),
     "other hash": ("manifest.json", lambda path: edit_manifest(path, sha256="0"), "SHA-256"),
+    "other data": ("manifest.json", replace_data, "not a Parquet file"),
     "other rows": ("manifest.json", lambda path: edit_manifest(path, rows={}), "rows of the data"),
 }
 
@@ -137,7 +145,7 @@ def test_damage_is_named_and_repaired(folder, damage):
     (warning,) = caught
     message = str(warning.message)
     assert complaint in message
-    assert str(folder / ("data.parquet" if "SHA-256" in complaint else name)) in message
+    assert str(folder / ("data.parquet" if complaint in ("SHA-256", "not a Parquet file") else name)) in message
     assert "built anew" in message
     assert "\n" not in message
     assert warning.filename == __file__

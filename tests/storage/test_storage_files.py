@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import RunBusyError, StorageError
 from adelic.storage import files
-from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user
+from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user, taking_turns
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -401,16 +401,17 @@ def test_a_folder_that_was_deleted_while_it_was_opened_is_not_held(tmp_path, mon
         assert folder.exists()
 
 
-def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
+@pytest.mark.parametrize("held", [sole_user, taking_turns])
+def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch, held):
     def refuse(descriptor, operation):
         raise OSError(errno.ENOLCK, "No locks available")
 
     entered = []
     monkeypatch.setattr(files.fcntl, "flock", refuse)
-    with sole_user(tmp_path), sole_user(tmp_path):
+    with held(tmp_path), held(tmp_path):
         entered.append("refused")
     monkeypatch.setattr(files, "fcntl", None)
-    with sole_user(tmp_path), sole_user(tmp_path):
+    with held(tmp_path), held(tmp_path):
         entered.append("no module")
     assert entered == ["refused", "no module"]
 

@@ -90,6 +90,7 @@ def test_products_are_coordinate_wise(case):
     space, x, y = case
     a, b = space.encode(x), space.encode(y)
     assert_same(a * b, space.encode(times(space, x, y)))
+    assert_same((space.encode([x] * 40) * space.encode([y] * 40))[39], a * b)  # by the compiled kernels
     assert_same(a * a * a, a**3)
 
 
