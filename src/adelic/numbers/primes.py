@@ -177,7 +177,7 @@ def legendre(numbers: ArrayLike, p: int) -> NDArray[np.int64]:
     """Return the Legendre symbols of integers at an odd prime: 1 for squares modulo p, 0 for multiples, else −1.
 
     By the law of quadratic reciprocity of Jacobi's symbol, all numbers at once: no table, and as many steps as Euclid's
-    algorithm takes (H. Cohen, A Schedule in Computational Algebraic Number Theory, 1993, 1.4.2).
+    algorithm takes (H. Cohen, A Course in Computational Algebraic Number Theory, 1993, 1.4.2).
 
     >>> legendre([1, 2, 3, 4, -1, 14], 7).tolist(), legendre([2], 2**61 - 1).tolist()
     ([1, 1, -1, 1, -1, 0], [1])

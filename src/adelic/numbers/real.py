@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from math import inf, isfinite, isinf, isnan, log2
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -100,28 +100,20 @@ class Wide:
     def __rtruediv__(self, other: Operand) -> "Wide":
         return _wide(other) / self
 
-    __radd__ = __add__
-    __rmul__ = __mul__
-
     def __le__(self, other: Operand) -> npt.NDArray[np.bool_]:
         return np.asarray((self - other).mantissa <= 0)
-
-    def __ge__(self, other: Operand) -> npt.NDArray[np.bool_]:
-        return _wide(other) <= self
 
 
 def _wide(x: Operand) -> Wide:
     return x if isinstance(x, Wide) else Wide(x)
 
 
-def choose(condition: npt.NDArray[np.bool_], x: Operand, y: Operand) -> Wide:
-    """Return x where a condition holds, y elsewhere.
-
-    >>> choose(np.array([True, False]), 1.0, Wide(np.array([2.0, 3.0]))).floats(0)
-    array([1., 3.])
-    """
-    a, b = _wide(x), _wide(y)
-    return Wide(np.where(condition, a.mantissa, b.mantissa), np.where(condition, a.exponent, b.exponent))
+def _where(condition: npt.NDArray[np.bool_], x: float, y: Any) -> Any:
+    """Return x where a condition holds, elsewhere y, floats or wide numbers."""
+    if not isinstance(y, Wide):
+        return np.where(condition, x, y)
+    a = Wide(x)
+    return Wide(np.where(condition, a.mantissa, y.mantissa), np.where(condition, a.exponent, y.exponent))
 
 
 def nearest(n: int, m: int) -> tuple[float, int]:
@@ -273,10 +265,10 @@ class RealPlace:
         return RealPlace(-self.centre, self.radius, self.denominator, self.beyond)
 
     def __add__(self, other: "RealPlace") -> "RealPlace":
-        return _in_blocks(_add, _add_wide, self, other)
+        return _in_blocks(_add, self, other)
 
     def __mul__(self, other: "RealPlace") -> "RealPlace":
-        return _in_blocks(_multiply, _multiply_wide, self, other)
+        return _in_blocks(_multiply, self, other)
 
     def _is_exact(self) -> Bools:
         """Return where the ball is a point."""
@@ -288,7 +280,7 @@ class RealPlace:
 
     def reciprocal(self) -> "RealPlace":
         """Return 1 / self; the radius is infinite where the ball holds 0."""
-        return _in_blocks(_invert, _invert_wide, self, self)
+        return _in_blocks(_invert, self, self)
 
     def cut(self) -> "RealPlace":
         """Return the coordinates of the same numbers in fewer digits: where their decoding bound may not hold them."""
@@ -312,15 +304,29 @@ class RealPlace:
         return np.asarray(is_unknown | near, dtype=np.bool_)
 
 
-Operation = Callable[[RealPlace, RealPlace], RealPlace]
-
-
 def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
     """Return a place whose exponents are 0, without storing one a number."""
     return RealPlace(centre, radius, denominator, np.broadcast_to(np.zeros((), dtype=BEYOND), centre.shape))
 
 
-def _in_blocks(plain: Operation, wide: Operation, x: RealPlace, y: RealPlace) -> RealPlace:
+class _Arithmetic(NamedTuple):
+    """In what the formulas of balls are evaluated: float64, or `Wide`.
+
+    Attributes:
+        parts: centres, radii and bounds of denominators of a place, without their units.
+        tiny: the rounding of products so small that float64 holds fewer bits of them.
+        finish: makes a place of centres, radii, bounds and where both operands were points.
+    """
+
+    parts: Callable[[RealPlace], tuple[Any, Any, Any]]
+    tiny: float
+    finish: Callable[[Any, Any, Any, Bools], RealPlace]
+
+
+Operation = Callable[[RealPlace, RealPlace, _Arithmetic], RealPlace]
+
+
+def _in_blocks(operation: Operation, x: RealPlace, y: RealPlace) -> RealPlace:
     """Apply an operation to two places of one shape: in float64, and where that does not hold the results in `Wide`.
 
     In blocks, so that what it computes on the way stays in cache.
@@ -330,13 +336,13 @@ def _in_blocks(plain: Operation, wide: Operation, x: RealPlace, y: RealPlace) ->
     out = ordinary(np.empty(size), np.empty(size), np.empty(size))
     for block in blocks(size):
         a, b = x[block], y[block]
-        part = plain(a, b)
+        part = operation(a, b, _FLOATS)
         out.centre[block], out.radius[block], out.denominator[block] = part.centre, part.radius, part.denominator
         unsafe = _unsafe(a, b, part)
         if len(unsafe):
             if not out.beyond.flags.writeable:
                 out = replace(out, beyond=np.zeros(size, dtype=BEYOND))
-            part = wide(a[unsafe], b[unsafe])
+            part = operation(a[unsafe], b[unsafe], _WIDE)
             for field, value in zip(out._fields(), part._fields(), strict=True):
                 field[unsafe + block.start] = value
     return out.reshape(shape)
@@ -358,81 +364,44 @@ def _unsafe(x: RealPlace, y: RealPlace, out: RealPlace) -> npt.NDArray[np.intp]:
     return np.flatnonzero(unsafe)
 
 
-def _sum(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
-    """Return the ball of a sum, of floats or of wide numbers."""
-    centre = a + b
-    return centre, r + s + abs(centre) * HALF_ULP
-
-
-def _add(x: RealPlace, y: RealPlace) -> RealPlace:
+def _add(x: RealPlace, y: RealPlace, of: _Arithmetic) -> RealPlace:
+    (a, r, d), (b, s, e) = of.parts(x), of.parts(y)
+    divisor = _common_divisor(x.denominator, y.denominator)
     with np.errstate(invalid="ignore", over="ignore"):
-        centre, radius = _sum(x.centre, x.radius, y.centre, y.radius)
-    denominator = _common_denominator(x.denominator, y.denominator)
-    return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
+        centre = a + b
+        radius = r + s + abs(centre) / 2**53
+        denominator = d / divisor * e
+    return of.finish(centre, radius, denominator, x._is_exact() & y._is_exact())
 
 
-def _add_wide(x: RealPlace, y: RealPlace) -> RealPlace:
-    (a, r, d), (b, s, e) = x._wide(), y._wide()
-    is_exact = (x.denominator < EXACT) & (y.denominator < EXACT)
-    common = choose(is_exact, _common_denominator(x.denominator, y.denominator), d * e)
-    return _narrowed(*_sum(a, r, b, s), common, x._is_exact() & y._is_exact())
-
-
-def _product(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
-    """Return the ball of a product, of floats or of wide numbers, but for underflow."""
-    centre = a * b
-    return centre, abs(a) * s + abs(b) * r + r * s + abs(centre) * HALF_ULP
-
-
-def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
+def _multiply(x: RealPlace, y: RealPlace, of: _Arithmetic) -> RealPlace:
+    (a, r, d), (b, s, e) = of.parts(x), of.parts(y)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        centre, radius = _product(x.centre, x.radius, y.centre, y.radius)
-        radius += TINY  # the rounding of a product so small that float64 holds fewer bits of it
-        denominator = x.denominator * y.denominator
+        centre = a * b
+        radius = abs(a) * s + abs(b) * r + r * s + abs(centre) / 2**53 + of.tiny
+        denominator = d * e
     is_zero = x._is_zero() | y._is_zero()  # 0 times a number of which nothing is known is 0, too
-    centre, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
-    return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
+    centre, radius, denominator = (_where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
+    return of.finish(centre, radius, denominator, x._is_exact() & y._is_exact())
 
 
-def _multiply_wide(x: RealPlace, y: RealPlace) -> RealPlace:
-    (a, r, d), (b, s, e) = x._wide(), y._wide()
-    is_zero = x._is_zero() | y._is_zero()
-    centre, radius, denominator = (
-        choose(is_zero, z, part) for z, part in zip((0.0, 0.0, 1.0), (*_product(a, r, b, s), d * e), strict=True)
-    )
-    return _narrowed(centre, radius, denominator, x._is_exact() & y._is_exact())
-
-
-def _inverse(a: Any, r: Any) -> tuple[Any, Any]:
-    """Return the ball of an inverse, of floats or of wide numbers, but for underflow; |a| > r."""
-    centre = 1.0 / a
-    return centre, r / abs(a) / (abs(a) - r) + abs(centre) * HALF_ULP
-
-
-def _invert(x: RealPlace, _: RealPlace) -> RealPlace:
+def _invert(x: RealPlace, _: RealPlace, of: _Arithmetic) -> RealPlace:
+    a, r, d = of.parts(x)
     with np.errstate(all="ignore"):
-        centre, radius = _inverse(x.centre, x.radius)
-        gap = np.abs(x.centre) - x.radius
-        radius = np.where((gap > 0) & np.isfinite(gap), radius + TINY, np.inf)
+        centre = 1 / a
+        radius = r / abs(a) / (abs(a) - r) + abs(centre) / 2**53 + of.tiny
         # The new denominator is the old numerator, n = value · denominator, an integer: exact if the ball says so.
-        exact_product = x.centre * x.denominator
-        numerator = np.rint(exact_product)
-        error = x.radius * x.denominator + np.abs(exact_product) * HALF_ULP
-        is_exact = (x.denominator < EXACT) & (np.abs(exact_product) < EXACT / 2) & (error < 0.25)
-        bound = np.maximum((np.abs(exact_product) + error) * SLACK, EXACT)
-    return _rounded(centre, radius, np.where(is_exact, np.abs(numerator), bound), np.zeros_like(is_exact))
-
-
-def _invert_wide(x: RealPlace, _: RealPlace) -> RealPlace:
-    a, r, d = x._wide()
-    centre, radius = _inverse(a, r)
-    bound = (abs(a) + r) * d * SLACK
-    is_zero = x.may_be_zero()
-    return _narrowed(
+        bound = (abs(a) + r) * d * SLACK
+        product = x.centre * x.denominator
+        error = x.radius * x.denominator + np.abs(product) * HALF_ULP
+        is_exact = (x.exponent == 0) & (x.denominator < EXACT) & (np.abs(product) < EXACT / 2) & (error < 0.25)
+    bound = _where(bound <= EXACT, EXACT, bound)
+    is_inverse = (np.abs(x.centre) > x.radius) & np.isfinite(x.centre)
+    return of.finish(
         centre,
-        choose(is_zero, np.inf, radius),
-        choose(bound <= EXACT, EXACT, bound),
-        np.zeros_like(is_zero),
+        _where(~is_inverse, np.inf, radius),
+        _where(is_exact, np.abs(np.rint(product)), bound),
+        np.zeros_like(is_exact),
     )
 
 
@@ -455,7 +424,7 @@ def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bo
 def _narrowed(centre: Wide, radius: Wide, denominator: Wide, from_exact: Bools) -> RealPlace:
     """Return a computed place as `_rounded` does, with exponents where float64 does not hold a number."""
     size = abs(centre) + radius
-    is_safe = ((size >= LEAST) & (size <= GREATEST)) | (size.mantissa == 0) | ~np.isfinite(size.mantissa)
+    is_safe = (~(size <= LEAST) & (size <= GREATEST)) | (size.mantissa == 0) | ~np.isfinite(size.mantissa)
     exponent = np.where(is_safe, 0, size.exponent)
     centres, radii = centre.floats(exponent), radius.floats(exponent) + np.where(radius.mantissa == 0, 0.0, TINY)
     is_held = (denominator <= GREATEST) | ~np.isfinite(denominator.mantissa)
@@ -472,28 +441,29 @@ def _narrowed(centre: Wide, radius: Wide, denominator: Wide, from_exact: Bools) 
     )
 
 
+_FLOATS = _Arithmetic(lambda x: (x.centre, x.radius, x.denominator), TINY, _rounded)
+_WIDE = _Arithmetic(RealPlace._wide, 0.0, _narrowed)
+
+
 def upper_bound(denominator: Floats) -> Floats:
     """Return a bound of denominators from their nearest float64: unchanged where that is exact, else rounded up."""
     with np.errstate(over="ignore"):
         return np.where(denominator >= EXACT, denominator * SLACK, denominator)
 
 
-def _common_denominator(a: Floats, b: Floats) -> Floats:
-    """Return a common multiple of two denominators: the least one where both are exact and it is below 2^53."""
+def _common_divisor(a: Floats, b: Floats) -> Floats:
+    """Return the greatest common divisor of two denominators where both are exact, and else 1."""
     if np.all(a == 1) and np.all(b == 1):
         return a
     is_exact = (a < EXACT) & (b < EXACT)
-    # Elsewhere the divisor is 1, and the product of two bounds is one.
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
-    if are_many(a.size) and not are_for_numpy(a.size, GCD):
-        from adelic.numbers.kernels import digitwise
+    if not are_many(a.size) or are_for_numpy(a.size, GCD):
+        return np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
+    from adelic.numbers.kernels import digitwise
 
-        divisor = np.empty(a.shape)
-        digitwise.gcd(a_exact, b_exact, divisor)
-    else:
-        divisor = np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
-    with np.errstate(over="ignore"):
-        return np.asarray(a / divisor * b, dtype=np.float64)
+    divisor = np.empty(a.shape)
+    digitwise.gcd(a_exact, b_exact, divisor)
+    return divisor
 
 
 def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:

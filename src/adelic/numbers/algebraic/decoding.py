@@ -15,7 +15,7 @@ times as long, γ = (0.99 − 0.51²)^(−d/2). By the inequality of means and C
 (2^d · m² · c)^d < M makes both vectors the same number, and lets the proof above succeed.
 
 Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rational coefficients (1982), Proposition
-1.11 on the length of the first vector; H. Cohen, A Schedule in Computational Algebraic Number Theory (1993), 2.6-2.7.
+1.11 on the length of the first vector; H. Cohen, A Course in Computational Algebraic Number Theory (1993), 2.6-2.7.
 """
 
 from fractions import Fraction

@@ -4,7 +4,7 @@ Numbers are coordinates at the one prime of a window, `FinitePlaces` of shape (s
 of them at once, the digits that are the same for all q' with the known digits of q, and no other: p^F · f(q) modulo
 p^known, one number alone as an integer and several as objects (size,), and `known`, int64 (size,).
 
-Source: N. Koblitz, p-adic Numbers, p-adic Analysis, and Zeta-Functions (1984), IV.1; J.-P. Serre, A Schedule in
+Source: N. Koblitz, p-adic Numbers, p-adic Analysis, and Zeta-Functions (1984), IV.1; J.-P. Serre, A Course in
 Arithmetic (1973), II.3 for squares.
 """
 
@@ -180,7 +180,7 @@ def _unit_root(unit: Any, digits: npt.NDArray[Any], p: int, r: int) -> Any:
 def _root_modulo(a: int, p: int) -> int:
     """Return the square root of a square modulo an odd prime that is at most (p − 1)/2; a is not 0.
 
-    The algorithm of Tonelli and Shanks (H. Cohen, A Schedule in Computational Algebraic Number Theory, 1993, 1.5.1).
+    The algorithm of Tonelli and Shanks (H. Cohen, A Course in Computational Algebraic Number Theory, 1993, 1.5.1).
     """
     e, q, generator = _two_part(p)
     power = pow(a, (q - 1) // 2, p)
