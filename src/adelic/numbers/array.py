@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import (
-    ConfigurationError,
-    DecodingError,
-    SpaceError,
-)
+from adelic.errors import ConfigurationError, DecodingError, SpaceError
 from adelic.numbers import finite
 from adelic.numbers.coordinates import check_float32, write_real_row
 from adelic.numbers.decoding import reconstruction
@@ -160,9 +156,11 @@ class AdeleArray(NumberArray):
         """
         check_float32(self.space.primes)
         flat = self.reshape(-1)
-        out = np.empty((self.size, self.space.n_primes + 1, flat._finite.digits.shape[-1]), dtype=np.float32)
-        out[:, 1:] = flat._finite.digits
-        write_real_row(flat._real.value, out, self.shape)
+        digits, parts = flat._finite.digits, flat._real.parts
+        out = np.empty((self.size, len(parts) + digits.shape[1], digits.shape[2]), dtype=np.float32)
+        out[:, len(parts) :] = digits
+        for k, part in enumerate(parts):
+            write_real_row(part.value, out[:, k:], self.shape)
         return out.reshape(*self.shape, *out.shape[1:])
 
     def decode(self, number: Callable[[int, int], Any] = Fraction) -> Any:

@@ -30,6 +30,7 @@ from adelic.numbers.window import Window
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
 """What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
 
+_ALL = slice(None)
 _TABLE = 256
 """Below it NumPy looks up a prime's inverses."""
 _QUOTIENT = 2
@@ -55,7 +56,10 @@ class FinitePlaces:
     fractional_digits: int | None = None
 
     def __getitem__(self, key: Any) -> "FinitePlaces":
-        return replace(self, digits=self.digits[key], known=self.known[key])
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(k is Ellipsis for k in keys):  # the axes of primes and digits stay out of it
+            return replace(self, digits=self.digits[(*keys, _ALL, _ALL)], known=self.known[(*keys, _ALL)])
+        return replace(self, digits=self.digits[keys], known=self.known[keys])
 
     def reshape(self, shape: tuple[int, ...]) -> "FinitePlaces":
         """Return the same coordinates under another array shape."""

@@ -19,6 +19,7 @@ from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, Sp
 from adelic.numbers import finite, rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.real import Shaped
 from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
@@ -56,19 +57,14 @@ class Space(Protocol):
 
 
 @dataclass(frozen=True)
-class NoPlace:
+class NoPlace(Shaped):
     """What stands beside the p-adic coordinates of numbers that have no others: a shape, which operations keep."""
 
     shape: tuple[int, ...]
 
-    def __getitem__(self, key: Any) -> "NoPlace":
-        return NoPlace(np.broadcast_to(np.False_, self.shape)[key].shape)
-
-    def reshape(self, shape: tuple[int, ...]) -> "NoPlace":
-        """Return the same under another shape."""
-        return NoPlace(shape)
-
-    broadcast_to = reshape
+    def map(self, function: Callable[[Any], Any]) -> "NoPlace":
+        """Apply a change of shape."""
+        return NoPlace(function(np.broadcast_to(np.False_, self.shape)).shape)
 
     def __add__(self, other: "NoPlace") -> "NoPlace":
         return self
@@ -360,12 +356,6 @@ class NumberArray:
 
     def __getitem__(self, key: Any) -> Self:
         keys = key if isinstance(key, tuple) else (key,)
-        if any(k is Ellipsis for k in keys):  # the axes of primes and digits must stay out of it
-            before = next(i for i, k in enumerate(keys) if k is Ellipsis)
-            if any(k is Ellipsis for k in keys[before + 1 :]):
-                raise IndexError("an index can only have a single ellipsis ('...')")
-            consumed = sum(_axes_of_index(k) for k in keys)
-            keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
         self._outline()[keys]  # raises IndexError for too many axes, which the digits' axes would hide
         return self._take(keys)
 
@@ -411,15 +401,6 @@ class NumberArray:
         """Return one number of a flat array in the paper's notation: (1.4, …11011_2, …01212_3, …54130_7)."""
         texts = [finite.text(self._finite, i, j, self._window) for j in range(len(self._window.primes))]
         return f"({self._real[i].text()}, {', '.join(texts)})"
-
-
-def _axes_of_index(key: Any) -> int:
-    """Return how many axes one part of an index consumes; a boolean array stands for as many as it has."""
-    if key is None or key is Ellipsis:
-        return 0
-    if not isinstance(key, slice) and np.asarray(key).dtype == np.bool_:
-        return np.ndim(key)
-    return 1
 
 
 def common_shape(a: NumberArray | npt.NDArray[Any], b: NumberArray | npt.NDArray[Any]) -> tuple[int, ...]:

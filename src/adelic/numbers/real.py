@@ -13,12 +13,13 @@ Everything is computed in float64 first. Where that overflows or nearly underflo
 formulas are evaluated again with the numbers of `Wide`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from math import inf, isfinite, isinf, isnan, log2
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Self, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -140,8 +141,27 @@ BEYOND = np.dtype([("exponent", np.int64), ("denominator_exponent", np.int64), (
 """What a `RealPlace` knows of a number that float64 does not hold."""
 
 
+class Shaped(ABC):
+    """What is made of arrays of one shape, and changes it as they do."""
+
+    @abstractmethod
+    def map(self, function: Callable[[Any], Any]) -> Self:
+        """Apply a change of shape to every array."""
+
+    def __getitem__(self, key: Any) -> Self:
+        return self.map(lambda array: array[key])
+
+    def reshape(self, shape: tuple[int, ...]) -> Self:
+        """Return the same under another shape."""
+        return self.map(lambda array: array.reshape(shape))
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> Self:
+        """Return the same broadcast to a shape."""
+        return self.map(lambda array: np.broadcast_to(array, shape))
+
+
 @dataclass(frozen=True)
-class RealPlace:
+class RealPlace(Shaped):
     """The real coordinates of an array of numbers; every field has the array's shape.
 
     Attributes:
@@ -180,6 +200,11 @@ class RealPlace:
     def value(self) -> Floats:
         """Return the nearest float64 of each centre: infinite or 0 beyond float64."""
         return self.centre if self.is_ordinary() else Wide(self.centre, self.exponent).floats(0)
+
+    @property
+    def parts(self) -> tuple["RealPlace", ...]:
+        """Return the coordinates of which each is a row of the layout; a complex place has two."""
+        return (self,)
 
     def is_unmeasured(self) -> bool:
         """Return whether of one number, for shape (), no real value is known (`unknown`)."""
@@ -233,16 +258,9 @@ class RealPlace:
         """Return the shape of the array of numbers."""
         return self.centre.shape
 
-    def __getitem__(self, key: Any) -> "RealPlace":
-        return RealPlace(*(np.asarray(field[key]) for field in self._fields()))
-
-    def reshape(self, shape: tuple[int, ...]) -> "RealPlace":
-        """Return the same coordinates under another array shape."""
-        return RealPlace(*(field.reshape(shape) for field in self._fields()))
-
-    def broadcast_to(self, shape: tuple[int, ...]) -> "RealPlace":
-        """Return the same coordinates broadcast to an array shape."""
-        return RealPlace(*(np.broadcast_to(field, shape) for field in self._fields()))
+    def map(self, function: Callable[[Any], Any]) -> "RealPlace":
+        """Apply a change of shape to every array."""
+        return RealPlace(*(np.asarray(function(field)) for field in self._fields()))
 
     def _fields(self) -> tuple[Any, ...]:
         return self.centre, self.radius, self.denominator, self.beyond

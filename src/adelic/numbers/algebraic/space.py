@@ -6,8 +6,9 @@ roots in Z_p is taken is a choice of one of the prime ideals above p: here it is
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import islice
 from math import floor, log2, prod
 from numbers import Complex
@@ -19,10 +20,10 @@ import numpy.typing as npt
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import finite, hensel, rationals, real
 from adelic.numbers.algebraic import decoding, polynomials
-from adelic.numbers.algebraic.field import BITS, EmbeddedField, Height, InfinitePlace, coefficients, to_complex
+from adelic.numbers.algebraic.place import Height, InfinitePlace
 from adelic.numbers.algebraic.polynomials import Element
 from adelic.numbers.array import AdeleArray
-from adelic.numbers.coordinates import check_float32, measured, number_array, read_digits, write_real_row
+from adelic.numbers.coordinates import measured, number_array, read_digits
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import BelowWindowError
@@ -31,6 +32,9 @@ from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_count, checked_integer, checked_window
 
+BITS = 64
+"""To which images in the complex numbers are computed before they are rounded to float64."""
+
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
 
@@ -38,7 +42,8 @@ _NEAR = 0.1  # how far from a root a user's approximation may be, relative to ma
 _MOST_BITS = 1000.0  # of bounds that float64 holds
 
 
-class AlgebraicSpace(EmbeddedField):
+@dataclass(frozen=True, init=False)
+class AlgebraicSpace:
     """The numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial f, at one infinite place and at primes.
 
     The field Q(θ) is embedded into the real or complex numbers and into Q_p for finitely many primes p. Needs
@@ -76,6 +81,12 @@ class AlgebraicSpace(EmbeddedField):
     (Fraction(6, 5), Fraction(1, 5))
     """
 
+    polynomial: tuple[int, ...]
+    root: complex
+    primes: tuple[int, ...]
+    precision: int
+    fractional_digits: int
+
     def __init__(
         self,
         polynomial: Any,
@@ -96,7 +107,79 @@ class AlgebraicSpace(EmbeddedField):
         window = checked_window(primes, precision, fractional_digits)
         for p in window.primes:
             _check_splitting(f, p)
-        super().__init__(f, chosen, window.primes, precision, window.fractional_digits)
+        values = (f, chosen, window.primes, precision, window.fractional_digits)
+        for field, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, field.name, value)
+
+    @property
+    def _field(self) -> tuple[Any, ...]:
+        """Return what two spaces whose arrays mix have in common."""
+        return self.polynomial, self.root, self.primes
+
+    @property
+    def n_primes(self) -> int:
+        """Return the number of primes."""
+        return len(self.primes)
+
+    @property
+    def window(self) -> Window:
+        """Return the parameters as the kernels take them."""
+        return Window(self.primes, (self.precision,) * self.n_primes, self.fractional_digits)
+
+    @cached_property
+    def roots(self) -> tuple[int, ...]:
+        """Return θ modulo p^precision for each prime, the lift of the smallest root modulo p."""
+        f = self.polynomial
+        return tuple(
+            polynomials.hensel_root(f, min(polynomials.roots_modulo(f, p)), p, self.precision) for p in self.primes
+        )
+
+    @property
+    def degree(self) -> int:
+        """Return the degree of the field."""
+        return len(self.polynomial) - 1
+
+    @property
+    def n_rows(self) -> int:
+        """Return how many rows of the layout the infinite place takes: 1 if it is real, 2 if it is complex."""
+        return 1 if self.root.imag == 0 else 2
+
+    def residue(self, element: Element, j: int, window: Window | None = None) -> int:
+        """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
+
+        A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
+        integer. More digits of θ tell. A BelowWindowError says that α has digits below the window.
+        """
+        numerators, denominator = element
+        p, f = self.primes[j], (window or self.window).fractional_digits
+        n = (window or self.window).precisions[j]
+        e = valuation(denominator, p)
+        theta = self.roots[j]
+        if n + e > self.precision:
+            theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
+        value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
+        if value % p**e:
+            raise BelowWindowError(e - valuation(value, p) + f)
+        return int(value // p**e * pow(denominator // p**e, -1, p**n) % p**n)
+
+    def conjugates(self, element: Element) -> list[Any]:
+        """Return the images of a number under all embeddings into the complex numbers, as balls of python-flint.
+
+        The image at the infinite place comes first; its radius is below 2^(−64) of its size.
+        """
+        numerators, denominator = element
+        flint = polynomials.load_flint()
+        # Enough at once, unless the terms of the image nearly cancel.
+        bits = 2 * BITS + max(abs(n) for n in numerators).bit_length()
+        while True:
+            roots = polynomials.complex_roots(self.polynomial, bits)
+            with polynomials.working_precision(bits):
+                ordered = sorted(roots, key=lambda z: abs(to_complex(z) - self.root))
+                images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
+                # The images of a number other than 0 are not 0, so that some precision suffices.
+                if not any(numerators) or images[0].rad() * 2**BITS <= images[0].abs_lower():
+                    return images
+            bits *= 2
 
     def encode(self, values: Any, *, floats: str = "error") -> "AlgebraicArray":
         """Return numbers of the field as an `AlgebraicArray`; exact, or an error.
@@ -281,6 +364,17 @@ class AlgebraicSpace(EmbeddedField):
         )
 
 
+def to_complex(z: polynomials.Ball) -> complex:
+    """Return the nearest complex128 of a ball's centre."""
+    return complex(float(z.real.mid()), float(z.imag.mid()))
+
+
+def coefficients(element: Element) -> tuple[Fraction, ...]:
+    """Return a number's coefficients of 1, θ, θ^2, …."""
+    numerators, denominator = element
+    return tuple(Fraction(n, denominator) for n in numerators)
+
+
 def _first_primes(f: tuple[int, ...], n_primes: Any) -> tuple[int, ...]:
     """Return the first primes at which f splits."""
     primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), checked_count("n_primes", n_primes)))
@@ -386,14 +480,7 @@ class AlgebraicArray(AdeleArray):
                [0., 0., 3.],
                [1., 4., 3.]], dtype=float32)
         """
-        check_float32(self.space.primes)
-        flat = self.reshape(-1)
-        parts = flat._real.parts
-        out = np.empty((self.size, len(parts) + self.space.n_primes, self.space.precision), dtype=np.float32)
-        out[:, len(parts) :] = flat._finite.digits
-        for k, part in enumerate(parts):
-            write_real_row(part.value, out[:, k:], self.shape)
-        return out.reshape(*self.shape, *out.shape[1:])
+        return super().tensor()
 
     def decode(self, number: Callable[[int, int], Any] = Fraction) -> Any:
         """Return the numbers with these coordinates: an object array of tuples of `Fraction`, for shape () one tuple.

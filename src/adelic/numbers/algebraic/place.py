@@ -1,128 +1,19 @@
-"""A number field with its embeddings: an infinite place, and the primes at which its elements have digits."""
+"""The infinite place of algebraic numbers: real or complex balls, and bounds of heights."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from adelic.numbers.algebraic import polynomials
-from adelic.numbers.algebraic.polynomials import Element
-from adelic.numbers.hensel import BelowWindowError
-from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import SLACK, Bools, Floats, RealPlace
-from adelic.numbers.window import Window
-
-BITS = 64
-"""To which images in the complex numbers are computed before they are rounded to float64."""
+from adelic.numbers.real import SLACK, Bools, Floats, RealPlace, Shaped
 
 
 @dataclass(frozen=True)
-class EmbeddedField:
-    """A number field with one embedding into the real or complex numbers, and one into each Q_p.
-
-    Attributes:
-        polynomial: f, monic and irreducible over the integers, the constant coefficient first; θ is a root.
-        root: the root that the infinite place takes for θ, to float64; its imaginary part is 0 only if it is real.
-        primes: at which f splits into different linear factors.
-        precision: N, how many digits a window holds.
-        fractional_digits: F, how many of them stand below p^0.
-    """
-
-    polynomial: tuple[int, ...]
-    root: complex
-    primes: tuple[int, ...]
-    precision: int
-    fractional_digits: int
-
-    @property
-    def _field(self) -> tuple[Any, ...]:
-        """Return what two spaces whose arrays mix have in common."""
-        return self.polynomial, self.root, self.primes
-
-    @property
-    def n_primes(self) -> int:
-        """Return the number of primes."""
-        return len(self.primes)
-
-    @property
-    def window(self) -> Window:
-        """Return the parameters as the kernels take them."""
-        return Window(self.primes, (self.precision,) * self.n_primes, self.fractional_digits)
-
-    @cached_property
-    def roots(self) -> tuple[int, ...]:
-        """Return θ modulo p^precision for each prime, the lift of the smallest root modulo p."""
-        f = self.polynomial
-        return tuple(
-            polynomials.hensel_root(f, min(polynomials.roots_modulo(f, p)), p, self.precision) for p in self.primes
-        )
-
-    @property
-    def degree(self) -> int:
-        """Return the degree of the field."""
-        return len(self.polynomial) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Return how many rows of the layout the infinite place takes: 1 if it is real, 2 if it is complex."""
-        return 1 if self.root.imag == 0 else 2
-
-    def residue(self, element: Element, j: int, window: Window | None = None) -> int:
-        """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
-
-        A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
-        integer. More digits of θ tell. A BelowWindowError says that α has digits below the window.
-        """
-        numerators, denominator = element
-        p, f = self.primes[j], (window or self.window).fractional_digits
-        n = (window or self.window).precisions[j]
-        e = valuation(denominator, p)
-        theta = self.roots[j]
-        if n + e > self.precision:
-            theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
-        value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
-        if value % p**e:
-            raise BelowWindowError(e - valuation(value, p) + f)
-        return int(value // p**e * pow(denominator // p**e, -1, p**n) % p**n)
-
-    def conjugates(self, element: Element) -> list[Any]:
-        """Return the images of a number under all embeddings into the complex numbers, as balls of python-flint.
-
-        The image at the infinite place comes first; its radius is below 2^(−64) of its size.
-        """
-        numerators, denominator = element
-        flint = polynomials.load_flint()
-        # Enough at once, unless the terms of the image nearly cancel.
-        bits = 2 * BITS + max(abs(n) for n in numerators).bit_length()
-        while True:
-            roots = polynomials.complex_roots(self.polynomial, bits)
-            with polynomials.working_precision(bits):
-                ordered = sorted(roots, key=lambda z: abs(to_complex(z) - self.root))
-                images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
-                # The images of a number other than 0 are not 0, so that some precision suffices.
-                if not any(numerators) or images[0].rad() * 2**BITS <= images[0].abs_lower():
-                    return images
-            bits *= 2
-
-
-def to_complex(z: polynomials.Ball) -> complex:
-    """Return the nearest complex128 of a ball's centre."""
-    return complex(float(z.real.mid()), float(z.imag.mid()))
-
-
-def coefficients(element: Element) -> tuple[Fraction, ...]:
-    """Return a number's coefficients of 1, θ, θ^2, …."""
-    numerators, denominator = element
-    return tuple(Fraction(n, denominator) for n in numerators)
-
-
-@dataclass(frozen=True)
-class Height:
+class Height(Shaped):
     """Bounds of numbers α of a field Q(θ), float64 arrays of one shape; inf where nothing is known.
 
     Without them a number of huge height could have the digits and the float64 image of a small one, as for the
@@ -139,7 +30,7 @@ class Height:
     is_multiple: Bools
 
     def map(self, function: Callable[[Any], Any]) -> "Height":
-        """Apply a change of shape to each field."""
+        """Apply a change of shape to every array."""
         return Height(*(np.asarray(function(part)) for part in (self.denominator, self.house, self.is_multiple)))
 
     def __add__(self, other: "Height") -> "Height":
@@ -180,7 +71,7 @@ def _rounded_up(denominator: Floats, house: Floats, is_multiple: Bools) -> Heigh
 
 
 @dataclass(frozen=True)
-class InfinitePlace:
+class InfinitePlace(Shaped):
     """The coordinates of an array of algebraic numbers at one real or complex place; the arithmetic of `RealPlace`.
 
     Attributes:
@@ -217,20 +108,9 @@ class InfinitePlace:
     def _with(self, parts: Iterable[RealPlace], height: Height) -> "InfinitePlace":
         return InfinitePlace(tuple(parts), height, self.degree)
 
-    def _map(self, function: Callable[[Any], Any]) -> "InfinitePlace":
-        return self._with(map(function, self.parts), self.height.map(function))
-
-    def __getitem__(self, key: Any) -> "InfinitePlace":
-        return self._map(lambda part: part[key])
-
-    def reshape(self, shape: tuple[int, ...]) -> "InfinitePlace":
-        """Return the same coordinates under another array shape."""
-        return self._map(lambda part: part.reshape(shape))
-
-    def broadcast_to(self, shape: tuple[int, ...]) -> "InfinitePlace":
-        """Return the same coordinates broadcast to an array shape."""
-        height = self.height.map(lambda field: np.broadcast_to(field, shape))
-        return self._with((part.broadcast_to(shape) for part in self.parts), height)
+    def map(self, function: Callable[[Any], Any]) -> "InfinitePlace":
+        """Apply a change of shape to every array."""
+        return self._with((part.map(function) for part in self.parts), self.height.map(function))
 
     def __neg__(self) -> "InfinitePlace":
         return self._with((-part for part in self.parts), self.height)
