@@ -182,15 +182,13 @@ def _encode_limbs(
     size = len(rationals.numerators)
     whole = size - size % vectors.LANES
     flags = np.zeros(whole, dtype=np.uint8)
-    constants, precisions = limbs.plan(window.primes), _counts(window)
+    constants = limbs.plan(*window)
     numerators = frozen(rationals.numerators)
     denominators = frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
 
     def work(start: int, stop: int) -> None:
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
-        limbs.encode(
-            n, m, constants, precisions, window.precision, window.fractional_digits, chosen, skip, flags[start:stop]
-        )
+        limbs.encode(n, m, constants, chosen, skip, flags[start:stop])
 
     # Threads share whole blocks, as the kernel takes them.
     step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
@@ -375,7 +373,7 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
     known = all_known(window, len(out))
     whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
-    limbs.multiply(a, b, limbs.plan(window.primes), _counts(window), window.precision, out[:whole].reshape(-1))
+    limbs.multiply(a, b, limbs.plan(*window._replace(fractional_digits=0)), out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
         out[whole:] = _multiply_each(left, right, window._replace(fractional_digits=0)).digits
@@ -486,9 +484,9 @@ def _apply(
     code = 0
     if window.suits_kernels and are_many(len(digits)):
         primes = np.array(window.primes, dtype=np.int64)
-        kernel = getattr(kernels(), name)
-        arguments = [frozen(a) for a in (x.digits, y.digits, x.known, y.known)]
-        i, j, code = kernel(*arguments, primes, *parameters, digits, known)
+        kernel, operand = getattr(kernels(), name), kernels().Operand
+        operands = [operand(frozen(z.digits), frozen(z.known)) for z in (x, y)]
+        i, j, code = kernel(*operands, primes, *parameters, operand(digits, known))
         if not code:
             return FinitePlaces(digits, known)
         pairs = [(i, j)]  # the reference says what is wrong there

@@ -109,7 +109,7 @@ def _wide(x: Operand) -> Wide:
     return x if isinstance(x, Wide) else Wide(x)
 
 
-def _where(condition: npt.NDArray[np.bool_], x: float, y: Any) -> Any:
+def _where(condition: npt.NDArray[np.bool_], x: Any, y: Any) -> Any:
     """Return x where a condition holds, elsewhere y, floats or wide numbers."""
     if not isinstance(y, Wide):
         return np.where(condition, x, y)

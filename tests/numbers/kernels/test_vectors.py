@@ -46,7 +46,7 @@ def asked_gather(digits, at, row, weights, j, found, first):
 
 def both(j, dtype):
     """Return what both ways make of random limbs at a prime: the digits, and the limbs that are read from them."""
-    constants = limbs.plan(PRIMES)
+    constants = limbs.plan(PRIMES, (16,) * len(PRIMES), 0)
     given = np.random.default_rng(j).integers(0, PRIMES[j] ** DIGITS, (LIMBS, BLOCK))
     outcomes = []
     for spread, gather in ((plain_spread, plain_gather), (asked_spread, asked_gather)):

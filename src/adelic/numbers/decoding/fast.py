@@ -70,6 +70,18 @@ class _Plan(NamedTuple):
     whole_scale: float
 
 
+class _Guesses(NamedTuple):
+    """Numbers n/m, int64 (size,), or n alone, residues; and which of them are found so far, bool (size,)."""
+
+    numerators: Array
+    denominators: Array
+    found: Array
+
+
+def _none_yet(size: int) -> _Guesses:
+    return _Guesses(np.zeros(size, np.int64), np.ones(size, np.int64), np.zeros(size, np.bool_))
+
+
 def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -> tuple[Array, Array]:
     """Return the numbers that can be decoded quickly, the same as `reconstruction.decode` finds.
 
@@ -82,9 +94,8 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
     >>> decode(a._finite, a._real, space.window)[0]
     array([Fraction(-2, 3), Fraction(1000000000, 1)], dtype=object)
     """
-    size = len(real_place.value)
-    found = np.zeros(size, dtype=np.bool_)
-    numbers = np.full(size, None, dtype=object)
+    guesses = _none_yet(len(real_place.centre))
+    found, numbers = guesses.found, np.full(len(real_place.centre), None, dtype=object)
     plan = _plan(window, finite_places.known.min(axis=0).tolist())
     if plan is None:
         return numbers, found
@@ -94,19 +105,16 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
         centre = np.where(real_place.exponent == 0, centre, np.inf)
         denominator = np.where(real_place.denominator_exponent == 0, denominator, np.inf)
     value, radius, denominator = (frozen(field) for field in (centre, radius, denominator))
-    numerators, denominators = np.empty(size, dtype=np.int64), np.ones(size, dtype=np.int64)
-    modulus = _residues(digits, plan, numerators)
-    _guess_all(modulus, plan.scale, value, radius, denominator, numerators, denominators, found)
+    modulus = _residues(digits, plan, guesses.numerators)
+    _guess_all(modulus, plan.scale, value, radius, denominator, guesses)
     with np.errstate(all="ignore"):
         outside = radius * denominator  # NaN where the number is known to lie inside the bound
-    _prove(digits, known, plan, denominator, outside, numerators, denominators, found)
-    numbers[found] = fractions_in_lowest_terms(numerators[found].tolist(), denominators[found].tolist())
+    _prove(digits, known, plan, denominator, outside, guesses)
+    numbers[found] = fractions_in_lowest_terms(*(part[found].tolist() for part in guesses[:2]))
     return numbers, found
 
 
-def decode_within(
-    finite_places: FinitePlaces, window: Window, max_numerator: int, max_denominator: int
-) -> tuple[Array, Array, Array]:
+def decode_within(finite_places: FinitePlaces, window: Window, max_numerator: int, max_denominator: int) -> _Guesses:
     """Return the numbers n/m with |n| <= max_numerator and m <= max_denominator that have all these digits.
 
     From digits (size, n_primes, precision) and known (size, n_primes), size >= 1, to numerators and denominators in
@@ -120,17 +128,16 @@ def decode_within(
     (np.int64(-2), np.int64(3), array([ True, False]))
     """
     size = len(finite_places.digits)
-    numerators, denominators = np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.int64)
-    found = np.zeros(size, dtype=np.bool_)
+    guesses = _none_yet(size)
     plan = _plan(window, finite_places.known.min(axis=0).tolist())
     if plan is None or 2 * plan.scale * max_numerator * max_denominator >= prod(plan.powers.tolist()):
-        return numerators, denominators, found
+        return guesses
     digits, known = frozen(finite_places.digits), frozen(finite_places.known)
-    modulus = _residues(digits, plan, numerators)
-    _guess_within(modulus, plan.scale, max_numerator, max_denominator, numerators, denominators, found)
+    modulus = _residues(digits, plan, guesses.numerators)
+    _guess_within(modulus, plan.scale, max_numerator, max_denominator, guesses)
     unbounded = np.full(size, np.nan)
-    _prove(digits, known, plan, unbounded, unbounded, numerators, denominators, found)
-    return numerators, denominators, found
+    _prove(digits, known, plan, unbounded, unbounded, guesses)
+    return guesses
 
 
 def fractions_in_lowest_terms(numerators: list[int], denominators: list[int]) -> list[Fraction]:
@@ -232,17 +239,9 @@ def _residues(digits: Array, plan: _Plan, out: Array) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _guess_all(
-    modulus: int,
-    scale: int,
-    value: Array,
-    radius: Array,
-    denominator: Array,
-    numerators: Array,
-    denominators: Array,
-    found: Array,
-) -> None:
-    """Turn residues, given as `numerators`, into numbers in their balls; `found` says which there are."""
+def _guess_all(modulus: int, scale: int, value: Array, radius: Array, denominator: Array, guesses: _Guesses) -> None:
+    """Turn residues, given as numerators, into numbers in their balls."""
+    numerators, denominators, found = guesses
     for i in range(value.shape[0]):
         if not (abs(value[i]) < _GREATEST_VALUE and np.isfinite(radius[i])):
             continue
@@ -281,16 +280,9 @@ def _quotient(r: Any, t: Any, scale: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _guess_within(
-    modulus: int,
-    scale: int,
-    max_numerator: int,
-    max_denominator: int,
-    numerators: Array,
-    denominators: Array,
-    found: Array,
-) -> None:
-    """Turn residues, given as `numerators`, into numbers within the bounds, in lowest terms; `found` says which are."""
+def _guess_within(modulus: int, scale: int, max_numerator: int, max_denominator: int, guesses: _Guesses) -> None:
+    """Turn residues, given as numerators, into numbers within the bounds, in lowest terms."""
+    numerators, denominators, found = guesses
     for i in range(numerators.shape[0]):
         r0, r1, t0, t1 = modulus, numerators[i], 0, 1
         while r1 > scale * max_numerator:  # below half the modulus, as `decode_within` checks, so that it fits int64
@@ -332,21 +324,13 @@ def _is_near(n: int, m: int, value: float, radius: float) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _prove(
-    digits: Array,
-    known: Array,
-    plan: _Plan,
-    bounds: Array,
-    outside: Array,
-    numerators: Array,
-    denominators: Array,
-    found: Array,
-) -> None:
+def _prove(digits: Array, known: Array, plan: _Plan, bounds: Array, outside: Array, guesses: _Guesses) -> None:
     """Clear `found` unless it is certain that n/m has all known digits and that the modulus makes it unique.
 
     `bounds` are those of denominators (`RealPlace.denominator`), `outside` radius · bound; both NaN where there is
     none. n is below 2^62 in size, m below 2^53, coprime unless a prime divides both and there are no fractional digits.
     """
+    numerators, denominators, found = guesses
     primes, sizes, fractional_digits = plan.primes, plan.sizes, plan.fractional_digits
     n_primes, precision = digits.shape[1], digits.shape[2]
     for i in range(digits.shape[0]):

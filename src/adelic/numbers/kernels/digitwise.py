@@ -8,7 +8,7 @@ never known. A kernel that meets a number that does not fit returns its place as
 `finite`, `real` and `rationals` import this module when first needed, since numba takes long to load.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,13 @@ Array = npt.NDArray[Any]
 Failure = tuple[int, int, int]  # index, prime index, code
 FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
 BLOCK = 128
+
+
+class Operand(NamedTuple):
+    """Digits, (size, n_primes, precision), and how many of them are known, (size, n_primes)."""
+
+    digits: Array
+    known: Array
 
 
 @njit(cache=True, nogil=True)
@@ -79,8 +86,9 @@ def encode(
 
 
 @njit(cache=True, nogil=True)
-def add(x: Array, y: Array, x_known: Array, y_known: Array, primes: Array, out: Array, out_known: Array) -> Failure:
-    """Write x + y: digit by digit with carries, as far as both are known."""
+def add(a: Operand, b: Operand, primes: Array, result: Operand) -> Failure:
+    """Write a + b: digit by digit with carries, as far as both are known."""
+    (x, x_known), (y, y_known), (out, out_known) = a, b, result
     size, n_primes, precision = out.shape
     for i in range(size):
         for j in range(n_primes):
@@ -128,21 +136,12 @@ def low_zeros(digits: Array, known: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def multiply(
-    x: Array,
-    y: Array,
-    x_known: Array,
-    y_known: Array,
-    primes: Array,
-    precisions: Array,
-    below: int,
-    out: Array,
-    out_known: Array,
-) -> Failure:
-    """Write x · y: one convolution of digits a coordinate, the digits `below` moved below the window.
+def multiply(a: Operand, b: Operand, primes: Array, precisions: Array, below: int, result: Operand) -> Failure:
+    """Write a · b: one convolution of digits per coordinate, the digits `below` moved below the window.
 
-    As many as there are fractional digits, unless x or y has others; each may have other columns than the result.
+    As many as there are fractional digits, unless a or b has others; each may have other columns than the result.
     """
+    (x, x_known), (y, y_known), (out, out_known) = a, b, result
     size, n_primes, precision = out.shape
     x_last, y_last = x.shape[2] - 1, y.shape[2] - 1
     for i in range(size):
@@ -158,8 +157,8 @@ def multiply(
             # `Window.suits_kernels` keeps N·p² below 2^62, so that N products and the carry fit int64.
             carry = np.int64(0)
             for t in range(v + w, total):
-                for a in range(max(v, t - y_last), min(t - w, x_last) + 1):
-                    carry += np.int64(x[i, j, x_last - a]) * np.int64(y[i, j, y_last - (t - a)])
+                for s in range(max(v, t - y_last), min(t - w, x_last) + 1):
+                    carry += np.int64(x[i, j, x_last - s]) * np.int64(y[i, j, y_last - (t - s)])
                 # Below the window lie zeros alone: t starts there only if all known digits of x or y are 0.
                 if t >= below:
                     out[i, j, precision - 1 - (t - below)] = carry % p
@@ -173,22 +172,13 @@ def multiply(
 
 
 @njit(cache=True, nogil=True)
-def divide(
-    x: Array,
-    y: Array,
-    x_known: Array,
-    y_known: Array,
-    primes: Array,
-    precisions: Array,
-    above: int,
-    out: Array,
-    out_known: Array,
-) -> Failure:
-    """Write x / y: Hensel lifting on digit arrays, the remainder carried as in long division from the low end.
+def divide(a: Operand, b: Operand, primes: Array, precisions: Array, above: int, result: Operand) -> Failure:
+    """Write a / b: Hensel lifting on digit arrays, the remainder carried as in long division from the low end.
 
-    A quotient of units begins at the place `above` of the window, F unless x or y has other fractional digits; each may
+    A quotient of units begins at the place `above` of the window, F unless a or b has other fractional digits; each may
     have other columns than the result.
     """
+    (x, x_known), (y, y_known), (out, out_known) = a, b, result
     size, n_primes, precision = out.shape
     x_last, y_last = x.shape[2] - 1, y.shape[2] - 1
     for i in range(size):

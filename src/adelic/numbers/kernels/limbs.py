@@ -14,7 +14,7 @@ Then four limbs at a time are spread to sixteen digits (`vectors`), in whole vec
 product reads limbs from digits, multiplies them in float64 and writes digits again.
 """
 
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +39,7 @@ TWO_32, TWO_53 = 2.0**32, 2.0**53
 
 
 class Plan(NamedTuple):
-    """The constants of a set of primes, one entry a prime.
+    """The constants of a window of digits; of arrays one entry per prime.
 
     Attributes:
         primes: int64.
@@ -48,6 +48,9 @@ class Plan(NamedTuple):
         weights: float32 (n_primes, 16): p^3, …, p^0, four times.
         inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 where there is none, of all primes in a row.
         starts: int64, where each prime's inverses start.
+        precisions: int64, how many digits each prime has.
+        precision: N <= 64, the greatest of them; where a prime has fewer, zeros are written.
+        fractional_digits: F.
     """
 
     primes: Array
@@ -56,13 +59,17 @@ class Plan(NamedTuple):
     weights: Array
     inverses: Array
     starts: Array
+    precisions: Array
+    precision: int
+    fractional_digits: int
 
 
-@cache
-def plan(primes: tuple[int, ...]) -> Plan:
-    """Return the constants of these primes.
+@lru_cache(maxsize=1024)
+def plan(primes: tuple[int, ...], precisions: tuple[int, ...], fractional_digits: int) -> Plan:
+    """Return the constants of a window.
 
-    >>> plan((3, 5)).limb.tolist(), plan((3, 5)).inverses[:9].tolist()
+    >>> constants = plan((3, 5), (16, 16), 0)
+    >>> constants.limb.tolist(), constants.inverses[:9].tolist()
     ([81, 625], [0, 1, 5, 0, 7, 2, 0, 4, 8])
     """
     exponents = DIGITS - 1 - np.arange(LANES) % DIGITS
@@ -75,6 +82,9 @@ def plan(primes: tuple[int, ...]) -> Plan:
         weights=(base**exponents).astype(np.float32),
         inverses=np.array([a for table in tables for a in table], np.int32),
         starts=np.cumsum([0, *(p * p for p in primes[:-1])], dtype=np.int64),
+        precisions=np.array(precisions, np.int64),
+        precision=max(precisions),
+        fractional_digits=fractional_digits,
     )
 
 
@@ -265,22 +275,12 @@ def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: in
 
 
 @njit(cache=True, nogil=True)
-def write_first_digits(
-    limbs: Array,
-    i: int,
-    constants: Plan,
-    precision: int,
-    fractional_digits: int,
-    skip: int,
-    out: Array,
-    at: int,
-    apart: Array,
-) -> None:
+def write_first_digits(limbs: Array, i: int, constants: Plan, skip: int, out: Array, at: int, apart: Array) -> None:
     """Write the highest digits that `write_digits` leaves: vectors that would begin before their number, i … i + 15."""
-    n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    n_primes, n_limbs, precision = limbs.shape[0], limbs.shape[1], constants.precision
     for j in range(n_primes):
         row = (skip + j) * precision
-        count = (precision - fractional_digits - 1) % LANES + 1
+        count = (precision - constants.fractional_digits - 1) % LANES + 1
         if row + count >= LANES:
             return
         first = (j * n_limbs + n_limbs - LIMBS) * BLOCK + i
@@ -291,17 +291,7 @@ def write_first_digits(
 
 
 @njit(cache=True, nogil=True)
-def write_digits(
-    limbs: Array,
-    reals: Array,
-    size: int,
-    constants: Plan,
-    precision: int,
-    fractional_digits: int,
-    skip: int,
-    out: Array,
-    at: int,
-) -> None:
+def write_digits(limbs: Array, reals: Array, size: int, constants: Plan, skip: int, out: Array, at: int) -> None:
     """Write the digits of a block, and its real rows, sixteen numbers at a time, from out[at] on.
 
     The last prime comes first: the highest digits are written as a whole vector, which may begin before their row,
@@ -313,6 +303,7 @@ def write_digits(
     `at`; the rest is as for `encode`.
     """
     n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    precision, fractional_digits = constants.precision, constants.fractional_digits
     row = (skip + n_primes) * precision
     apart, zeros = np.empty(LANES * LANES, out.dtype), np.zeros(LANES, out.dtype)
     is_whole = precision % LANES == 0 and not fractional_digits
@@ -327,38 +318,26 @@ def write_digits(
                 for k in range(point, point + fractional_digits):
                     out[start + number * row + k] = 0
         if not is_whole:
-            write_first_digits(limbs, i, constants, precision, fractional_digits, skip, out, start, apart)
+            write_first_digits(limbs, i, constants, skip, out, start, apart)
         if skip:
             write_real_rows(reals, i, precision, out, start, row, zeros)
 
 
 @njit(cache=True, nogil=True)
-def encode(
-    numerators: Array,
-    denominators: Array,
-    constants: Plan,
-    precisions: Array,
-    precision: int,
-    fractional_digits: int,
-    out: Array,
-    skip: int,
-    flags: Array,
-) -> None:
+def encode(numerators: Array, denominators: Array, constants: Plan, out: Array, skip: int, flags: Array) -> None:
     """Write the digits of numerators / denominators into `out`, sixteen numbers at a time.
 
     Args:
         numerators: int64 (size,), size a multiple of LANES.
         denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
-        constants: of the primes, from `plan`.
-        precisions: of each prime, int64.
-        precision: N <= 64, the greatest of them.
-        fractional_digits: F.
+        constants: of the window, from `plan`.
         out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros where a prime has fewer digits.
         skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.
         flags: uint8 (size,), zeros; 1 afterwards for numbers that are not done: a prime divides the denominator or,
             with a real row, float64 does not hold the parts.
     """
     n_primes = constants.primes.shape[0]
+    precisions, precision, fractional_digits = constants.precisions, constants.precision, constants.fractional_digits
     n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     parts = np.empty((10, BLOCK), np.float64)  # three rows of x, three of m, and room: a block is done in microseconds
@@ -376,7 +355,7 @@ def encode(
         if skip:
             find_reals(parts, m.shape[0] == 0, reals, flags[start:stop])
         at = start * (skip + n_primes) * precision
-        write_digits(limbs, reals, stop - start, constants, precision, fractional_digits, skip, out, at)
+        write_digits(limbs, reals, stop - start, constants, skip, out, at)
 
 
 @njit(cache=True, nogil=True)
@@ -446,14 +425,13 @@ def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -
 
 
 @njit(cache=True, nogil=True)
-def multiply(x: Array, y: Array, constants: Plan, precisions: Array, precision: int, out: Array) -> None:
+def multiply(x: Array, y: Array, constants: Plan, out: Array) -> None:
     """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
 
     A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64. All are uint8
-    (size, n_primes, N), contiguous, flattened; size is a multiple of LANES, N <= 64 the greatest of the precisions,
-    int64. Constants are those of `plan`.
+    (size, n_primes, N), contiguous, flattened; size is a multiple of LANES. Constants are those of `plan`.
     """
-    n_primes = constants.primes.shape[0]
+    n_primes, precisions, precision = constants.primes.shape[0], constants.precisions, constants.precision
     row = n_primes * precision
     n_limbs = -(-precision // LANES) * LIMBS
     # The highest vector of a row may begin in the row before, whose digits must not count.
@@ -473,4 +451,4 @@ def multiply(x: Array, y: Array, constants: Plan, precisions: Array, precision: 
                 multiply_limbs(a, b, limb, limbs[j], size)
             if precisions[j] < precision:
                 cut_limbs(constants.primes[j], precisions[j], limbs[j], size)
-        write_digits(limbs, reals, size, constants, precision, 0, 0, out, start)
+        write_digits(limbs, reals, size, constants, 0, out, start)
