@@ -10,7 +10,6 @@ were printed or written, and a hash of each trained tensor. Some kinds are train
 resumed; that must give the same record. Both commits have to run on one machine, with equal versions of the libraries.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -21,9 +20,11 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import common
 
 PLAN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 KINDS: dict[str, list[str]] = {
@@ -49,39 +50,36 @@ def write_tables(folder: Path) -> None:
     (folder / "new-prices.csv").write_text("price,tax,cents\n" + "".join(lines[300:]))
 
 
-class Runner:
-    """Runs commands of one interpreter's adelic, with little that could differ from outside."""
+Runner = Callable[..., tuple[int, str, str]]
+"""From a command, a folder, and maybe a signal that is sent at its first progress, to exit code and both outputs."""
 
-    def __init__(self, python: str, cache: Path, *, threads: int) -> None:
-        self._command = [python, "-m", "adelic"]
-        named = {"ADELIC_CACHE": str(cache), "COLUMNS": "200", "NO_COLOR": "1", "CI": "true"}
-        self._environment = os.environ | named | {"OMP_NUM_THREADS": str(threads)}
 
-    def run(self, command: str, folder: Path, *, stopped_by: signal.Signals | None = None) -> tuple[int, str, str]:
-        """Return the exit code and both outputs of a command in a folder; a signal is sent at its first progress."""
-        words = shlex.split(command)
-        if words[0] in {"train", "tune", "reproduce"}:
-            words += ["--device", "cpu"]
+def runner(python: str, cache: Path, *, threads: int) -> Runner:
+    """Return what runs commands of one interpreter's adelic, with little that could differ from outside."""
+    named = {
+        "ADELIC_CACHE": str(cache),
+        "COLUMNS": "200",
+        "NO_COLOR": "1",
+        "CI": "true",
+        "OMP_NUM_THREADS": str(threads),
+    }
+
+    def run(command: str, folder: Path, stopped_by: signal.Signals | None = None) -> tuple[int, str, str]:
+        words = [python, "-m", "adelic", *shlex.split(command)]
+        words += ["--device", "cpu"] if words[3] in {"train", "tune", "reproduce"} else []
+        errors = ""
         with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(
-                [*self._command, *words],
-                cwd=folder,
-                env=self._environment,
-                stdout=output,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            assert process.stderr is not None
-            errors = ""
-            with process:
+            streams = {"stdout": output, "stderr": subprocess.PIPE, "text": True}
+            with subprocess.Popen(words, cwd=folder, env=os.environ | named, **streams) as process:
                 for line in process.stderr:
                     errors += line
                     if stopped_by is not None and PROGRESS.search(line):
                         process.send_signal(stopped_by)
                         stopped_by = None
-            code = process.returncode
             output.seek(0)
-            return code, output.read(), errors
+            return process.returncode, output.read(), errors
+
+    return run
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -134,16 +132,16 @@ def summary(folder: Path, given: set[Path]) -> Record:
     return {"figures": figures, "metrics": sorted(metrics), "weights": weights, "text": text}
 
 
-def attempt(command: str, runner: Runner, folder: Path, signals: Sequence[signal.Signals]) -> Record | str:
+def attempt(command: str, run: Runner, folder: Path, signals: Sequence[signal.Signals]) -> Record | str:
     """Return what the commands come to if the first is stopped by each of the signals; a text says what went wrong."""
     write_tables(folder)
     given, texts = set(folder.iterdir()), []
     for i, part in enumerate(command.split("; ")):
         for stopped_by in signals if i == 0 else ():
-            code, _, errors = runner.run(part, folder, stopped_by=stopped_by)
+            code, _, errors = run(part, folder, stopped_by)
             if code == 0:
                 return f"was done before {stopped_by.name} could stop it: {errors[-300:]}"
-        code, printed, errors = runner.run(part, folder)
+        code, printed, errors = run(part, folder)
         if code != 0:
             return f"exit code {code}: {errors.strip().splitlines()[-1] if errors.strip() else printed[-300:]}"
         texts.append(printed if part.startswith("report") else "")
@@ -158,16 +156,15 @@ def attempt(command: str, runner: Runner, folder: Path, signals: Sequence[signal
 
 def record_kind(kind: str, python: str, cache: Path) -> Record | str:
     """Return the record of a kind, with what a resumed run has otherwise; a text says why there is none."""
-    runner = Runner(python, cache, threads=2 if kind == "two-threads" else 1)
-    found: Record | str = ""
+    run = runner(python, cache, threads=2 if kind == "two-threads" else 1)
     for command in KINDS[kind]:
         with tempfile.TemporaryDirectory() as folder:
-            found = attempt(command, runner, Path(folder), ())
+            found = attempt(command, run, Path(folder), ())
         if isinstance(found, dict):
             break
     if isinstance(found, dict) and kind in INTERRUPTED:
         with tempfile.TemporaryDirectory() as folder:
-            resumed = attempt(command, runner, Path(folder), INTERRUPTED[kind])
+            resumed = attempt(command, run, Path(folder), INTERRUPTED[kind])
         found["resumed"] = [resumed] if isinstance(resumed, str) else differences(found, resumed)[0]
     return found
 
@@ -200,72 +197,57 @@ def differences(a: Record, b: Record) -> tuple[list[str], list[str]]:
     return different, noted
 
 
-def say(line: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+Kind = Literal[*KINDS]
 
 
-def record(arguments: argparse.Namespace) -> int:
-    """Record the kinds that are named, or all."""
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    failed = 0
+def record(folder: Path, *kinds: Kind, python: str = sys.executable) -> bool:
+    """Run each kind, and write FOLDER/KIND.json.
+
+    Args:
+        folder: of the records.
+        kinds: kinds to run; by default all.
+        python: interpreter whose adelic is run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    done = True
     with tempfile.TemporaryDirectory() as cache:
-        for kind in arguments.kinds or KINDS:
+        for kind in kinds or KINDS:
             before = os.times()
-            found = record_kind(kind, arguments.python, Path(cache))
+            found = record_kind(kind, python, Path(cache))
             seconds = sum(os.times()[2:4]) - sum(before[2:4])
-            resumed = [found] if isinstance(found, str) else found.get("resumed", [])
-            failed += bool(resumed)
-            and_after = ", and equal after a signal" if kind in INTERRUPTED else ""
-            say(f"{kind}: {'; '.join(resumed[:3]) or f'recorded{and_after}'} ({seconds:.0f} s of a processor)")
+            wrong = [found] if isinstance(found, str) else found.get("resumed", [])
+            done = done and not wrong
+            told = "; ".join(wrong[:3]) or f"recorded{', and equal after a signal' * (kind in INTERRUPTED)}"
+            print(f"{kind}: {told} ({seconds:.0f} s of a processor)", flush=True)  # noqa: T201
             if isinstance(found, dict):
-                text = json.dumps(found, indent=1, sort_keys=True)
-                (arguments.folder / f"{kind}.json").write_text(text + "\n")
-    return int(failed > 0)
+                (folder / f"{kind}.json").write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    return done
 
 
-def compare(arguments: argparse.Namespace) -> int:
-    """Compare the records of two folders, a line for each kind."""
-    failed = 0
-    for kind in arguments.kinds or KINDS:
-        paths = [folder / f"{kind}.json" for folder in (arguments.before, arguments.after)]
-        missing = [str(path) for path in paths if not path.exists()]
-        different, noted = [f"{path} is missing" for path in missing], []
-        if not missing:
+def compare(before: Path, after: Path, *kinds: Kind, all: bool = False) -> bool:  # noqa: A002
+    """Compare the records of two folders, a line for each kind; the exit code is 1 if any differ.
+
+    Args:
+        before: folder of records.
+        after: folder of records.
+        kinds: kinds to compare; by default all.
+        all: print all that differs, not six lines of a kind.
+    """
+    equal = True
+    for kind in kinds or KINDS:
+        paths = [folder / f"{kind}.json" for folder in (before, after)]
+        different, noted = [f"{path} is missing" for path in paths if not path.exists()], []
+        if not different:
             a, b = (json.loads(path.read_text()) for path in paths)
             different, noted = differences(a, b)
             if a["first loss"] and b["first loss"] and a["first loss"] != b["first loss"]:  # a resumed run has another
                 different.append(f"first loss: {a['first loss']} became {b['first loss']}")
             different += [f"a resumed run of B differs: {what}" for what in b.get("resumed", [])]
-        failed += bool(different)
-        say(f"{kind}: {'DIFFERENT' if different else 'equal'}{f' ({len(noted)} decided)' if noted else ''}")
-        for line in different[: None if arguments.all else 6]:
-            say(f"    {line}")
-    return int(failed > 0)
-
-
-def main() -> int:
-    """Run the command that is given."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    recording = commands.add_parser("record", help="run each kind, and write FOLDER/KIND.json")
-    recording.add_argument("folder", type=Path)
-    recording.add_argument("kinds", nargs="*", metavar="KIND", help="kinds to run [default: all]")
-    recording.add_argument("--python", default=sys.executable, help="interpreter whose adelic is run")
-    recording.set_defaults(run=record)
-    comparing = commands.add_parser("compare", help="print a line for each kind; the exit code is 1 if any differ")
-    comparing.add_argument("before", type=Path)
-    comparing.add_argument("after", type=Path)
-    comparing.add_argument("kinds", nargs="*", metavar="KIND", help="kinds to compare [default: all]")
-    comparing.add_argument("--all", action="store_true", help="print all that differs, not six lines of a kind")
-    comparing.set_defaults(run=compare)
-    arguments = parser.parse_args()
-    unknown = [kind for kind in arguments.kinds if kind not in KINDS]
-    if unknown:
-        parser.error(f"unknown kind {unknown[0]!r}; kinds: {', '.join(KINDS)}")
-    return arguments.run(arguments)
+        equal = equal and not different
+        said = f"{kind}: {'DIFFERENT' if different else 'equal'}{f' ({len(noted)} decided)' if noted else ''}"
+        print("\n    ".join([said, *different[: None if all else 6]]), flush=True)  # noqa: T201
+    return equal
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.run(record, compare)

@@ -6,19 +6,19 @@ from its last checkpoint, and one that another process has is left to it, so tha
 terminals. Each run has one thread, at the lowest priority, so that there is a core for your work.
 """
 
-import argparse
+import math
 import os
 import shlex
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+import common
 import torch
 from cyclopts.exceptions import CycloptsError
 
 import adelic_lab
 from adelic.cli import app
-from adelic.cli.options import duration, flags_of
+from adelic.cli.options import Duration, Flag, RunsDir, flags_of
 from adelic.cli.outputs import check_folder
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
@@ -35,32 +35,25 @@ _OF_THE_QUEUE = frozenset(
 """What a command in the file does not say: how its runs are executed and shown."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """A command of a queue.
-
-    Attributes:
-        text: the command.
-        runs: what it trains.
-        results: folder of the results.
-    """
+class Line(NamedTuple):
+    """A command of a queue: its text, what it trains, and the folder of the results."""
 
     text: str
     runs: list[Experiment]
     results: Path
 
 
-def run_queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool = False) -> None:
+def main(file: Path, *, runs_dir: RunsDir = Path("runs"), budget: Duration = math.inf, dry_run: Flag = False) -> None:
     """Carry out the commands in a file, and say what each still has to do.
 
     Args:
-        path: of the file.
+        file: with a command adelic reproduce … a line.
         runs_dir: folder of the run folders.
-        budget: seconds after which it stops; None for all the time there is.
+        budget: stop after this time, as 25m or 1h30m; by default there is no end.
         dry_run: train nothing.
     """
     keep_freed_memory()
-    lines = read_queue(path)
+    lines = read_queue(file)
     check_folder(runs_dir, "--runs-dir")
     for line in lines:
         check_folder(line.results, "--results-dir")
@@ -68,21 +61,12 @@ def run_queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool
         if hasattr(os, "nice"):  # Windows has other priorities
             os.nice(19)
         torch.set_num_threads(1)
-        time = adelic_lab.Budget() if budget is None else adelic_lab.Budget(budget)
+        time, engine = adelic_lab.Budget(budget), adelic_lab.EmbeddedEngine(waits=False)
+        how = {"runs": runs_dir, "device": "cpu", "engine": engine, "budget": time, "on_run": show_run}
         for line, left in _left(lines):
-            if time.spent:
-                break
-            if left:
+            if left and not time.spent:
                 print(line.text, flush=True)  # noqa: T201
-                adelic_lab.run_matrix(
-                    line.runs,
-                    runs=runs_dir,
-                    results=line.results,
-                    device="cpu",
-                    engine=adelic_lab.EmbeddedEngine(waits=False),
-                    budget=time,
-                    on_run=show_run,
-                )
+                adelic_lab.run_matrix(line.runs, results=line.results, **how)
     for line, left in _left(lines):
         work = _FLOPS * sum(adelic_lab.outstanding_work(run, runs_dir) for run in left if run.is_network)
         rest = f", about {work:.1e} FLOPs left" if work else ""
@@ -139,19 +123,5 @@ def _line(words: list[str]) -> Line:
     return Line(shlex.join(words), plan.chosen, given or plan.results)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Carry out a queue, or say in one line what is wrong with it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="with a command adelic reproduce … a line")
-    parser.add_argument("--runs-dir", type=Path, default=Path("runs"), help="folder of the run folders")
-    parser.add_argument("--budget", type=duration, help="stop after this time, as 25m or 1h30m")
-    parser.add_argument("--dry-run", action="store_true", help="say what each command still has to do")
-    given = parser.parse_args(arguments)
-    try:
-        run_queue(given.file, given.runs_dir, given.budget, dry_run=given.dry_run)
-    except AdelicError as error:
-        sys.exit(f"run_queue: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    common.run(main)

@@ -1,7 +1,6 @@
 """The golden runs: a kind is recorded, compared with itself, and a change of anything is told."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,29 +8,18 @@ import pytest
 SCRIPT = "golden"
 
 
-@pytest.fixture
-def run(script, monkeypatch, capsys):
-    """Run the script with arguments; return its exit code and what it prints."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["golden", *map(str, arguments)])
-        return script.main(), capsys.readouterr().out
-
-    return run
-
-
 @pytest.mark.long
-def test_a_kind_is_recorded_and_compared(run, tmp_path):
+def test_a_kind_is_recorded_and_compared(script, capsys, tmp_path):
     """The record is made twice: a network of the command line has the same weights each time, also after a kill."""
     for folder in ("a", "b"):
-        code, out = run("record", tmp_path / folder, "table-classes")
-        assert code == 0
-        assert out.startswith("table-classes: recorded, and equal after a signal")
+        assert script.record(tmp_path / folder, "table-classes")
+        assert capsys.readouterr().out.startswith("table-classes: recorded, and equal after a signal")
     record = json.loads((tmp_path / "a" / "table-classes.json").read_text())
     assert record["resumed"] == []
     assert len(record["weights"]) > 10
     assert len(record["text"]["predicted.csv"]) == 31
-    assert run("compare", tmp_path / "a", tmp_path / "b", "table-classes") == (0, "table-classes: equal\n")
+    assert script.compare(tmp_path / "a", tmp_path / "b", "table-classes")
+    assert capsys.readouterr().out == "table-classes: equal\n"
 
 
 def write(folder: Path, **changed):
@@ -59,28 +47,26 @@ def write(folder: Path, **changed):
         ({"resumed": ["seed: 0 became 1"]}, "a resumed run of B differs: seed: 0 became 1"),
     ],
 )
-def test_every_difference_is_told(run, tmp_path, changed, told):
+def test_every_difference_is_told(script, capsys, tmp_path, changed, told):
     write(tmp_path / "a")
     write(tmp_path / "b", **changed)
-    code, out = run("compare", tmp_path / "a", tmp_path / "b", "fone")
-    assert code == 1
+    assert not script.compare(tmp_path / "a", tmp_path / "b", "fone")
+    out = capsys.readouterr().out
     assert out.startswith(f"fone: DIFFERENT\n    {told}")
     assert len(out.splitlines()) == 2
 
 
-def test_names_may_change(run, tmp_path, script, monkeypatch):
+def test_names_may_change(script, capsys, tmp_path, monkeypatch):
     """Of tensors, always; of keys, where it was decided."""
     monkeypatch.setitem(script.PLAN, "renamed", {r"rows\.test$": "rows.tested"})
     monkeypatch.setitem(script.PLAN, "decided", {r"\.accuracy$": "for this test"})
     write(tmp_path / "a")
     write(tmp_path / "b", figures={"x rows.tested": 9}, weights={"0123": "head", "4567": "head.best"})
-    assert run("compare", tmp_path / "a", tmp_path / "b", "fone") == (0, "fone: equal (1 decided)\n")
+    assert script.compare(tmp_path / "a", tmp_path / "b", "fone")
+    assert capsys.readouterr().out == "fone: equal (1 decided)\n"
 
 
-def test_what_is_missing_is_told(run, tmp_path):
+def test_what_is_missing_is_told(script, capsys, tmp_path):
     write(tmp_path / "a")
-    code, out = run("compare", tmp_path / "a", tmp_path, "fone")
-    assert code == 1
-    assert "fone.json is missing" in out
-    with pytest.raises(SystemExit):
-        run("record", tmp_path, "fon")
+    assert not script.compare(tmp_path / "a", tmp_path, "fone")
+    assert "fone.json is missing" in capsys.readouterr().out

@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from experiments.run_queue import main, read_queue
 
 from adelic.data.sources import TaskData
+from adelic.errors import ConfigurationError
 from adelic.storage.files import sole_user
 
 ROOT = Path(__file__).parents[2]
+SCRIPT = "run_queue"
 RUN = "adelic reproduce schubert-4 --embeddings learned --recipe quick --epochs 1 --max-rows 64 --n-layers 1"
 
 
@@ -36,18 +37,6 @@ def carried_out(folder, queue):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    return call
-
-
-@pytest.fixture
-def refused(folder, queue):
-    """Read a queue that is wrong; return the message."""
-
-    def call(path):
-        with pytest.raises(SystemExit) as caught:
-            main([str(path), "--dry-run"])
-        return caught.value.code
 
     return call
 
@@ -77,18 +66,18 @@ def test_a_budget_that_is_used_up(carried_out, folder):
     assert not list(folder.rglob("DONE"))
 
 
-def test_a_run_that_another_process_has_is_left_to_it(carried_out, folder, queue):
+def test_a_run_that_another_process_has_is_left_to_it(script, carried_out, folder, queue):
     line = f"{RUN} --seeds 0-1"
-    held, _ = read_queue(queue(line))[0].runs
+    held, _ = script.read_queue(queue(line))[0].runs
     with sole_user(folder / "runs" / held.label):
         out = carried_out(line)
     assert "1 of 2 done" in out
     assert seeds("results/schubert-4.jsonl") == [1]
 
 
-def test_what_is_left_is_said_and_nothing_trained(capsys, folder, queue):
+def test_what_is_left_is_said_and_nothing_trained(script, capsys, folder, queue):
     arithmetic = "adelic reproduce arithmetic addition --quick --seeds 0"
-    main([str(queue(f"{RUN} --seeds 0-2", arithmetic)), "--dry-run"])
+    script.main(queue(f"{RUN} --seeds 0-2", arithmetic), dry_run=True)
     out = capsys.readouterr().out.splitlines()
     assert out[0].startswith("0 of 3 done, about ")
     assert out[0].endswith(f" FLOPs left: {RUN} --seeds 0-2")
@@ -109,22 +98,26 @@ def test_what_is_left_is_said_and_nothing_trained(capsys, folder, queue):
         ("adelic reproduce 'schubert-4", "No closing quotation"),
     ],
 )
-def test_what_is_no_command_for_a_queue(refused, folder, queue, line, message):
-    said = refused(queue(RUN, line))
+def test_what_is_no_command_for_a_queue(script, folder, queue, line, message):
+    with pytest.raises(ConfigurationError) as caught:
+        script.main(queue(RUN, line), dry_run=True)
+    said = str(caught.value)
     assert f"queue.txt line 2: {message}" in said or ("line 2: " in said and message in said)
     assert not (folder / "runs").exists()
 
 
-def test_files_that_cannot_be_read(refused, folder):
-    assert "there is no file nowhere" in refused("nowhere")
+def test_files_that_cannot_be_read(script, folder):
+    with pytest.raises(ConfigurationError, match="there is no file nowhere"):
+        script.read_queue(Path("nowhere"))
     (folder / "bytes").write_bytes(b"\xff\xfe")
-    assert "bytes line 1: " in refused("bytes")
+    with pytest.raises(ConfigurationError, match="bytes line 1: "):
+        script.read_queue(Path("bytes"))
 
 
-def test_the_committed_queue(monkeypatch):
+def test_the_committed_queue(script, monkeypatch):
     """Each line can be run; those of an ablation change one thing of its first run each, no line two."""
     monkeypatch.chdir(ROOT)
-    lines = read_queue(Path("experiments/queue.txt"))
+    lines = script.read_queue(Path("experiments/queue.txt"))
     assert lines
     ablation = [run for line in lines if line.results.name == "ablation" for run in line.runs if run.seed == 3]
     rows = {run.data: [other for other in ablation if other.data == run.data] for run in ablation}
@@ -145,8 +138,8 @@ def test_the_committed_queue(monkeypatch):
         ("adelic reproduce number-theory conic --seeds 0", {"conic"}, "results/number-theory"),
     ],
 )
-def test_benchmarks_of_drawn_tasks_have_a_place_in_a_queue(queue, line, tasks, results):
-    (read,) = read_queue(queue(line))
+def test_benchmarks_of_drawn_tasks_have_a_place_in_a_queue(script, queue, line, tasks, results):
+    (read,) = script.read_queue(queue(line))
     assert {run.questions.task for run in read.runs} == tasks
     assert {run.seed for run in read.runs} == {0}
     assert str(read.results) == results
