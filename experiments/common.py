@@ -27,6 +27,8 @@ from adelic.storage.records import parse_object
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, DOCS = ROOT / "experiments" / "results", ROOT / "docs"
+# Solvers have one name, experiments.solvers: numba's cache of a file is of no use under another one, and an error.
+sys.path.append(str(ROOT))
 Seconds = dict[str, list[float]]
 T = TypeVar("T")
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]

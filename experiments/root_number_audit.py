@@ -23,7 +23,7 @@ from typing import Any
 import common
 import numpy as np
 import numpy.typing as npt
-from solvers.parity import Parity, local_classes, local_parts
+from experiments.solvers.parity import Parity, local_classes, local_parts
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import RowIndex
