@@ -12,7 +12,6 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.vocabulary import Vocabulary
-from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
 
 _FIRST = 8
@@ -63,17 +62,6 @@ class Fingerprinted(nn.Module):
                 f"these weights are of another {theirs.get('class')}: {sides}; build the model as theirs was built, or "
                 "load weights of its own"
             )
-
-
-def of_space(space: AdeleSpace) -> dict[str, Any]:
-    """Return what tells a space from others.
-
-    >>> of_space(AdeleSpace(primes=(2, 3)))
-    {'primes': [2, 3], 'precision': 16, 'fractional_digits': 0}
-    >>> of_space(AdeleSpace(precision={2: 7, 3: 5}))
-    {'primes': [2, 3], 'precision': {'2': 7, '3': 5}, 'fractional_digits': 0}
-    """
-    return space.to_dict()
 
 
 def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:

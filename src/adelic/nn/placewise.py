@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError, RangeError, SpaceError, UnknownNameError
 from adelic.nn.checks import as_digits, check_plain, check_positive
-from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.kernels import lifting
 from adelic.numbers import AdeleArray, AdeleSpace
 from adelic.numbers.describe import describe
@@ -24,8 +24,6 @@ from adelic.numbers.features import PLACE_FEATURES, unit_characters, unit_digits
 
 PLACES = ("apart", "late")
 """Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
-ACTIVATIONS = ("product", "relu", "gelu")
-"""The hidden units of `PlacewiseMLP`."""
 N_CHARACTERS = 6
 """Features of one digit: 1, two of the additive character, a flag for 0, two of the multiplicative character."""
 N_REAL = 4
@@ -166,7 +164,7 @@ class PlaceEmbedding(Fingerprinted):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the space, the features and the unit of the real place."""
-        return of_space(self.space) | {"features": self.features, "real_scale": float(self.real_scale)}
+        return self.space.to_dict() | {"features": self.features, "real_scale": float(self.real_scale)}
 
     def forward(self, numbers: Any) -> torch.Tensor:
         """Return the features, float32 (*, n_places, width).
@@ -346,10 +344,9 @@ class PlacewiseMLP(nn.Module):
 
     Shape: (*, n_places, in_features) -> (*, n_places, out_features).
 
-    With activation="product" a hidden unit is the product of two linear forms: the characters of a sum or a product
-    are such products of the operands' characters, so one layer can represent both laws exactly (cos(α + β) =
-    cos α · cos β − sin α · sin β). Units of this kind are the bilinear form of gated linear units (Shazeer 2020,
-    arXiv 2002.05202).
+    A hidden unit is the product of two linear forms: the characters of a sum or a product are such products of the
+    operands' characters, so one layer can represent both laws exactly (cos(α + β) = cos α · cos β − sin α · sin β).
+    Units of this kind are the bilinear form of gated linear units (Shazeer 2020, arXiv 2002.05202).
 
     Args:
         n_places: places, each with its own weights.
@@ -357,10 +354,8 @@ class PlacewiseMLP(nn.Module):
         hidden_features: hidden units per layer and place.
         out_features: numbers per place that go out.
         n_layers: hidden layers.
-        activation: one of `ACTIVATIONS`.
 
     Raises:
-        UnknownNameError: there is no such activation.
         ConfigurationError: a size is not positive.
 
     >>> mlp = PlacewiseMLP(n_places=3, in_features=12, hidden_features=32, out_features=6)
@@ -369,36 +364,22 @@ class PlacewiseMLP(nn.Module):
     """
 
     def __init__(
-        self,
-        n_places: int,
-        in_features: int,
-        hidden_features: int,
-        out_features: int,
-        n_layers: int = 1,
-        activation: str = "product",
+        self, n_places: int, in_features: int, hidden_features: int, out_features: int, n_layers: int = 1
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise UnknownNameError.of("activation", activation, ACTIVATIONS)
         check_positive(n_layers=n_layers)
-        self.activation = activation
         sizes = [in_features] + [hidden_features] * n_layers
         # A product takes two linear forms for each unit.
-        factors = 2 if activation == "product" else 1
         self.hidden = nn.ModuleList(
-            PlacewiseLinear(n_places, before, factors * after) for before, after in itertools.pairwise(sizes)
+            PlacewiseLinear(n_places, before, 2 * after) for before, after in itertools.pairwise(sizes)
         )
         self.output = PlacewiseLinear(n_places, hidden_features, out_features)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the places' values, (*, n_places, out_features)."""
         for layer in self.hidden:
-            x = layer(x)
-            if self.activation == "product":
-                one, other = x.chunk(2, dim=-1)
-                x = one * other
-            else:
-                x = functional.relu(x) if self.activation == "relu" else functional.gelu(x)
+            one, other = layer(x).chunk(2, dim=-1)
+            x = one * other
         values: torch.Tensor = self.output(x)
         return values
 

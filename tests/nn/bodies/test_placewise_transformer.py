@@ -56,22 +56,17 @@ def separate(made, place, norm):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("has_padding", [False, True])
 @pytest.mark.usefixtures("path")
-def test_without_mixing_it_is_torchs_encoders_side_by_side(norm, has_padding):
-    ours = encoder(norm=norm)
-    padding = torch.arange(5) >= torch.tensor([[5], [2], [4], [1]]) if has_padding else None
-    kept = torch.ones(4, 5, dtype=torch.bool) if padding is None else ~padding
-    x = tokens(4).requires_grad_()
-    weight = torch.linspace(-1, 2, D)
-    found = ours(x, padding=padding)
-    (gradient,) = torch.autograd.grad((found * weight)[kept].sin().sum(), x)
+def test_without_mixing_it_is_torchs_encoders_side_by_side(norm):
+    ours, weight, x = encoder(norm=norm), torch.linspace(-1, 2, D), tokens(4).requires_grad_()
+    found = ours(x)
+    (gradient,) = torch.autograd.grad((found * weight).sin().sum(), x)
     for place in range(P):
         theirs = separate(ours, place, norm)
         other = x[:, :, place].detach().requires_grad_()
-        expected = theirs(other, src_key_padding_mask=padding)
-        assert torch.allclose(found[:, :, place][kept], expected[kept], atol=1e-5)
-        (expected_gradient,) = torch.autograd.grad((expected * weight)[kept].sin().sum(), other)
+        expected = theirs(other)
+        assert torch.allclose(found[:, :, place], expected, atol=1e-5)
+        (expected_gradient,) = torch.autograd.grad((expected * weight).sin().sum(), other)
         assert torch.allclose(gradient[:, :, place], expected_gradient, atol=1e-5)
 
 
@@ -117,14 +112,6 @@ def test_shapes(batch):
             x = tokens(*shape)
             assert encoder(across)(x).shape == x.shape
             assert encoder(across)(x, first_only=True).shape == (*shape, 1, P, D)
-
-
-def test_padding_is_not_read():
-    made, x = encoder("late"), tokens(2)
-    padding = torch.tensor([[False, False, False, True, True], [False] * 5])
-    changed = torch.where(padding[..., None, None], 7.0, x)
-    assert torch.equal(made(x, padding=padding)[~padding], made(changed, padding=padding)[~padding])
-    assert torch.allclose(made(x, padding=padding)[0, :3], made(x[:1, :3])[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("across", [None, "late"])
@@ -176,8 +163,6 @@ def test_bad_options(change, words):
 def test_bad_tokens():
     with pytest.raises(ConfigurationError, match="3 places"):
         encoder()(torch.zeros(2, 5, P + 1, D))
-    with pytest.raises(ConfigurationError, match="not bool"):
-        encoder()(tokens(2), padding=torch.zeros(2, 5))
 
 
 def classifier(**options):

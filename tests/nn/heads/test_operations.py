@@ -140,7 +140,7 @@ def test_many_rows_of_different_lengths_are_those_rows_alone():
 
 def test_what_residues_do_not_decide_is_computed_with_one_list_of_fractions(monkeypatch):
     calls = []
-    monkeypatch.setattr("adelic.nn.heads.operations.fractions_of", lambda n: calls.append(len(n)) or fractions_of(n))
+    monkeypatch.setattr("adelic.nn.heads.exact.fractions_of", lambda n: calls.append(len(n)) or fractions_of(n))
     rows = [[10**20 * i + i, 10**30 + i, -(7**40), 3 * 10**19 + i, 6] for i in range(1, 5)]
     names = ("gcd", "lcm", "%", "//", "divides")
     head = OperationHead(DIM, operations=names)

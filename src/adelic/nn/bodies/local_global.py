@@ -12,7 +12,7 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
 from adelic.nn.checks import as_ids, check_plain
-from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
+from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, place_size, signed_logarithm
@@ -162,7 +162,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         """Return the vocabulary, the space, the features and the fusion."""
         # "joint" is the fusion's name in the weights of version 0.1.
         about = {"features": self.layout.kind, "joint": self.fusion, "tied": self.tied}
-        return of_vocabulary(self.vocabulary) | of_space(self.space) | about
+        return of_vocabulary(self.vocabulary) | self.space.to_dict() | about
 
     def _features(self, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return where ones stand among the features at primes, (*, n_primes, levels); features of the size, (*, 4)."""

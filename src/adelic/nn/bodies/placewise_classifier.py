@@ -13,7 +13,7 @@ from adelic.nn.bodies.classifier import Classifier, Pooling, check_sizes, read_s
 from adelic.nn.bodies.encoder import Norm
 from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
 from adelic.nn.checks import as_ids
-from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
+from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.heads.classes import make_head
 from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
@@ -92,7 +92,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         self.max_length, self.pooling = max_length, pooling
         vocabulary, space = Vocabulary.of(vocabulary), AdeleSpace() if space is None else space
         vocabulary.check_all_known(type(self).__name__)
-        self._frozen = of_vocabulary(vocabulary) | of_space(space) | {"features": features}
+        self._frozen = of_vocabulary(vocabulary) | space.to_dict() | {"features": features}
         self.table: torch.Tensor
         self.register_buffer("table", _feature_table(vocabulary, space, features), persistent=False)
         _, n_places, width = self.table.shape

@@ -39,8 +39,8 @@ class PlacewiseTransformer(nn.Module):
     - across=None: nowhere; a place's result depends on that place's input alone;
     - across="late": after the last layer alone, by a residual feed-forward layer over each token's concatenated places.
 
-    On the CPU `adelic.nn.backend` says how precise products are and where dropout's masks come from; with padding, and
-    on other devices, `torch.autocast` and torch's generator do.
+    On the CPU `adelic.nn.backend` says how precise products are and where dropout's masks come from; on other devices
+    `torch.autocast` and torch's generator do.
 
     Shape: (*, length, n_places, d_place) -> the same.
 
@@ -90,15 +90,11 @@ class PlacewiseTransformer(nn.Module):
         self.mixer = LateMixer(n_places, d_place, d_feedforward, dropout) if across == "late" else None
         self.final_norm = PlacewiseNorm(n_places, d_place) if norm == "pre" else nn.Identity()
 
-    def forward(
-        self, x: torch.Tensor, *, padding: torch.Tensor | None = None, first_only: bool = False, first_site: int = 0
-    ) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, *, first_only: bool = False, first_site: int = 0) -> torch.Tensor:
         """Return the tokens' states, (*, length, n_places, d_place).
 
         Args:
             x: tokens.
-            padding: bool (*, length), True where a token is padding, which no token attends to; each sequence needs a
-                token that is not. The states of padding tokens mean nothing.
             first_only: return the first token's states alone, (*, 1, n_places, d_place), which costs less.
             first_site: number of the first of dropout's sites in the model, counted in n_places.
         """
@@ -108,25 +104,19 @@ class PlacewiseTransformer(nn.Module):
                 f"tokens of the shape {tuple(x.shape)} do not end in (length, {self.n_places} places, {self.d_place})"
             )
         batch, length = x.shape[:-3], x.shape[-3]
-        if padding is not None:
-            if padding.dtype != torch.bool or padding.shape != x.shape[:-2]:
-                raise ConfigurationError(
-                    f"padding is {padding.dtype} of the shape {tuple(padding.shape)}, not bool of {tuple(x.shape[:-2])}"
-                )
-            padding = padding.reshape(-1, length)
         x = x.reshape(math.prod(batch), length, self.n_places, self.d_place)
-        if padding is None and fused.takes(x):
+        if fused.takes(x):
             p = self.dropout if self.training else 0.0
             x = self._one_by_one(x, first_only, current().drawn(p), first_site, p)
         else:
-            x = self._at_once(x, first_only, padding)
+            x = self._at_once(x, first_only)
         return x.reshape(*batch, *x.shape[1:])
 
-    def _at_once(self, x: torch.Tensor, first_only: bool, padding: torch.Tensor | None) -> torch.Tensor:
+    def _at_once(self, x: torch.Tensor, first_only: bool) -> torch.Tensor:
         """Return the states of tokens (batch, length, n_places, d_place) by torch's own functions."""
         x = x.permute(2, 0, 1, 3)
         for i, layer in enumerate(self.layers):
-            x = layer(x, first_only=first_only and i == len(self.layers) - 1, padding=padding)
+            x = layer(x, first_only=first_only and i == len(self.layers) - 1)
         if self.mixer is not None:
             x = self.mixer(x)
         states: torch.Tensor = self.final_norm(x).permute(1, 2, 0, 3)
@@ -202,12 +192,10 @@ class PlacewiseEncoderLayer(nn.Module):
         self.norm1, self.norm2 = PlacewiseNorm(n_places, d_place), PlacewiseNorm(n_places, d_place)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(
-        self, x: torch.Tensor, *, first_only: bool = False, padding: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """Return the tokens' next states, all places at once; `padding` is bool (batch, length)."""
+    def forward(self, x: torch.Tensor, *, first_only: bool = False) -> torch.Tensor:
+        """Return the tokens' next states, all places at once."""
         inner = self.norm1(x) if self.norm_first else x
-        change = self.dropout(self._attend(inner, first_only, padding))
+        change = self.dropout(self._attend(inner, first_only))
         x = (x[:, :, :1] if first_only else x) + change
         x = x if self.norm_first else self.norm1(x)
         inner = self.norm2(x) if self.norm_first else x
@@ -215,7 +203,7 @@ class PlacewiseEncoderLayer(nn.Module):
         x = x + self.dropout(inner)
         return x if self.norm_first else self.norm2(x)
 
-    def _attend(self, x: torch.Tensor, first_only: bool, padding: torch.Tensor | None) -> torch.Tensor:
+    def _attend(self, x: torch.Tensor, first_only: bool) -> torch.Tensor:
         """Return what attention across the sequence gives; each place is a group of heads."""
         n_places, batch, length, d = x.shape
         q, k, v = (
@@ -224,10 +212,8 @@ class PlacewiseEncoderLayer(nn.Module):
             .permute(3, 1, 0, 4, 2, 5)  # (3, batch, n_places, heads, tokens, head size)
             .reshape(3, batch, n_places * self.n_heads, length, d // self.n_heads)
         )
-        mask = None if padding is None else ~padding[:, None, None, :]
-        states = functional.scaled_dot_product_attention(
-            q[:, :, :1] if first_only else q, k, v, attn_mask=mask, dropout_p=self.dropout.p if self.training else 0.0
-        )
+        q, dropout_p = q[:, :, :1] if first_only else q, self.dropout.p if self.training else 0.0
+        states = functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
         states = states.view(batch, n_places, self.n_heads, states.shape[2], d // self.n_heads).permute(1, 0, 3, 2, 4)
         return _products(states.flatten(3), self.out_proj)
 

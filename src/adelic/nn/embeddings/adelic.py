@@ -15,7 +15,6 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.features import standardize
-from adelic.nn.fingerprint import of_space
 from adelic.nn.open_numbers import OpenNumbers
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Numbers, Vocabulary
@@ -197,14 +196,15 @@ class AdelicEmbedding(NumberEmbedding):
         space = [f"{name}={value!r}" for name, value in self.space.to_dict().items() if value or name == "precision"]
         space[0] = f"primes={self.space.primes}"
         parts = [known, str(self.d_model), *space, f"features={self.layout.kind!r}"]
-        if self.coordinates != "all":
-            parts.append(f"coordinates={self.coordinates!r}")
-        if self.scale is not None:
-            parts.append(f"scale=({self.scale[0]:.6g}, {self.scale[1]:.6g})")
-        if self.falloff not in (None, _FALLOFF if self.layout.kind == "combined" else None):
-            parts.append(f"falloff={self.falloff:g}")
-        if self.padding_idx is not None:
-            parts.append(f"padding_idx={self.padding_idx}")
+        scale = None if self.scale is None else "({:.6g}, {:.6g})".format(*self.scale)
+        default = _FALLOFF if self.layout.kind == "combined" else None
+        others = {
+            "coordinates": None if self.coordinates == "all" else repr(self.coordinates),
+            "scale": scale,
+            "falloff": None if self.falloff == default else f"{self.falloff:g}",
+            "padding_idx": self.padding_idx,
+        }
+        parts += [f"{name}={value}" for name, value in others.items() if value is not None]
         if self.special is not None:
             ids = {} if self.vocabulary is None else vars(self.vocabulary)
             found = [f"{name}={ids[name]}" for name in ("missing_id", "unknown_id") if ids.get(name) is not None]
@@ -438,7 +438,7 @@ class AdelicEmbedding(NumberEmbedding):
             features["scale"] = self.scale and list(self.scale)
         if self.falloff is not None:
             features["falloff"] = self.falloff
-        return super().fingerprint() | of_space(self.space) | features
+        return super().fingerprint() | self.space.to_dict() | features
 
     @property
     def frozen(self) -> torch.Tensor | None:

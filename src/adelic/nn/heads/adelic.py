@@ -13,9 +13,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, EncodingError
+from adelic.errors import ConfigurationError
 from adelic.nn.checks import check_plain, check_positive
-from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.kernels.lifting import existing
 from adelic.nn.placewise import (
     N_CHARACTERS,
@@ -118,7 +118,7 @@ class AdelicHead(Fingerprinted):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the space and the unit of the real place."""
-        return of_space(self.space) | {"real_scale": float(self.real_scale)}
+        return self.space.to_dict() | {"real_scale": float(self.real_scale)}
 
     def forward(self, hidden: torch.Tensor, real: torch.Tensor | None = None) -> AdelicPrediction:
         """Return the prediction.
@@ -162,24 +162,15 @@ class AdelicHead(Fingerprinted):
         array([    0. , -1175.2])
         """
         with np.errstate(over="ignore"):
-            return np.asarray(self.real_scale * np.sinh(_to_numpy(prediction.real)))
+            return np.asarray(self.real_scale * np.sinh(prediction.real.detach().double().cpu().numpy()))
 
-    def decode(
-        self,
-        prediction: AdelicPrediction,
-        *,
-        max_numerator: int,
-        max_denominator: int = 1,
-        real_tolerance: float | None = None,
-    ) -> DecodedNumbers:
+    def decode(self, prediction: AdelicPrediction, *, max_numerator: int, max_denominator: int = 1) -> DecodedNumbers:
         """Return the numbers n/m that are the likeliest, though a few places may be wrong, and how certain they are.
 
         Args:
             prediction: of this head.
             max_numerator: the greatest |n|.
             max_denominator: the greatest m; 1 for integers.
-            real_tolerance: how far asinh(q / real_scale) may be from the real place's prediction; None leaves that
-                out of account. A network's real place is seldom as good as its digits.
 
         Returns:
             values, object (*), `Fraction` or None; confidence, float64 (*); errors, bool (*, n_primes), the places that
@@ -187,16 +178,11 @@ class AdelicHead(Fingerprinted):
 
         Raises:
             SpaceError: the space has too few digits to tell these numbers apart.
-            EncodingError: logits are NaN, or the tolerance is negative.
+            EncodingError: logits are NaN.
         """
         code = RedundantResidueCode(self.space, max_numerator, max_denominator)
         log_probabilities = prediction.logits.detach().float().log_softmax(dim=-1).cpu().numpy()
-        if real_tolerance is None:
-            return code.decode_soft(log_probabilities)
-        if not 0 <= real_tolerance < math.inf:
-            raise EncodingError(f"real_tolerance={real_tolerance} must be finite and not negative")
-        middle, radius = real_window(_to_numpy(prediction.real), real_tolerance, self.real_scale)
-        return code.decode_soft(log_probabilities, real=middle, tolerance=radius)
+        return code.decode_soft(log_probabilities)  # a network's real place is seldom as good as its digits
 
 
 class AdelicLoss(nn.Module):
@@ -337,8 +323,3 @@ def _tensors_of(adeles: AdeleArray) -> tuple[torch.Tensor, torch.Tensor]:
     place = np.arange(adeles.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as `digits` orders them
     digits = np.where(place < adeles.known[..., None], adeles.digits.astype(np.int64), UNKNOWN_DIGIT)
     return torch.tensor(adeles.real), torch.from_numpy(digits)
-
-
-def _to_numpy(values: torch.Tensor) -> npt.NDArray[np.float64]:
-    array: npt.NDArray[np.float64] = values.detach().double().cpu().numpy()
-    return array

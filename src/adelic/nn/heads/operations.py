@@ -13,25 +13,7 @@ from torch import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.checks import check_plain, check_positive, is_traced
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.heads.exact import (
-    BINARY,
-    LARGEST_BITS,
-    UNARY,
-    Choice,
-    Operands,
-    WrittenNumbers,
-    check_constants,
-    check_operations,
-    choice_text,
-    choice_value,
-    exact_numbers,
-    fractions_of,
-    matches,
-    operation,
-    ordered,
-    padded,
-    placed,
-)
+from adelic.nn.heads import exact
 from adelic.nn.heads.steps import Read, SecondStep
 from adelic.numbers.describe import describe, number_text
 
@@ -61,8 +43,8 @@ class OperationPrediction(NamedTuple):
         read: what a second step needs, of a head with two.
 
     >>> head = OperationHead(4, operations=("+",), constants=(1,))
-    >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[7, 8]]))
-    >>> fractions_of(prediction.numbers)[0, 2], prediction.log_probabilities.shape  # 3 numbers and 9 sums
+    >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact.exact_numbers([[7, 8]]))
+    >>> exact.fractions_of(prediction.numbers)[0, 2], prediction.log_probabilities.shape  # 3 numbers and 9 sums
     (Fraction(1, 1), torch.Size([1, 12]))
     """
 
@@ -110,9 +92,9 @@ class OperationHead(Fingerprinted):
 
     >>> _ = torch.manual_seed(0)
     >>> head = OperationHead(8, operations=("+", "-", "*", "/"))
-    >>> numbers = exact_numbers([["12.5", 8], [3, 0]])
+    >>> numbers = exact.exact_numbers([["12.5", 8], [3, 0]])
     >>> prediction = head(torch.zeros(2, 8), torch.zeros(2, 2, 8), numbers)
-    >>> loss, share = head.loss(prediction, exact_numbers([100, 7]))  # 12.5 · 8 and 8 · 12.5; nothing gives 7
+    >>> loss, share = head.loss(prediction, exact.exact_numbers([100, 7]))  # 12.5 · 8 and 8 · 12.5; nothing gives 7
     >>> share
     tensor(0.5000)
     >>> _ = head.base.bias.data[3].fill_(9.0)  # as if it had learned to multiply
@@ -140,13 +122,13 @@ class OperationHead(Fingerprinted):
             check_positive(recent=recent)
             if recent > MOST_NUMBERS:
                 raise ConfigurationError(f"recent={recent} is more than {MOST_NUMBERS}, whose pairs the head can score")
-        names = check_operations(operations)
+        names = exact.check_operations(operations)
         self.operations, self.recent, self.free = names, recent, free
         self.in_features, self.memory_features, self.key_features = in_features, memory_features, key_features
-        self.unary = ("copy", *(name for name in names if name in UNARY))
-        self.binary = tuple(name for name in names if name in BINARY)
-        self.constants = tuple(fractions_of(exact_numbers(check_constants(constants))).tolist())
-        self.register_buffer("constant_numbers", exact_numbers(self.constants), persistent=False)
+        self.unary = ("copy", *(name for name in names if name in exact.UNARY))
+        self.binary = tuple(name for name in names if name in exact.BINARY)
+        self.constants = tuple(exact.fractions_of(exact.exact_numbers(exact.check_constants(constants))).tolist())
+        self.register_buffer("constant_numbers", exact.exact_numbers(self.constants), persistent=False)
         n_unary, n_binary = len(self.unary), len(self.binary)
         self.base = nn.Linear(in_features, n_unary + n_binary + free)
         self.query = nn.Linear(in_features, 3 * key_features)
@@ -201,8 +183,8 @@ class OperationHead(Fingerprinted):
             memory = memory.gather(1, positions[..., None].expand(-1, -1, memory.shape[2]))
         k, n_all = len(numbers), numbers.shape[1] + len(self.constants)
         n_limbs = max(numbers.shape[-1], self.constant_numbers.shape[-1])
-        constants = padded(self.constant_numbers, n_limbs).expand(k, -1, -1, -1)
-        numbers = torch.cat([padded(numbers, n_limbs), constants], dim=1)
+        constants = exact.padded(self.constant_numbers, n_limbs).expand(k, -1, -1, -1)
+        numbers = torch.cat([exact.padded(numbers, n_limbs), constants], dim=1)
         behind = torch.arange(len(self.constants), device=numbers.device) + memory.shape[1]
         positions = torch.cat([positions, behind.expand(k, -1)], dim=1)
         memory = torch.cat([memory, self.constant_memory.to(memory).expand(k, -1, -1)], dim=1)
@@ -287,7 +269,7 @@ class OperationHead(Fingerprinted):
         if prediction.read is None or self.second is None:
             return scores
         n = len(self.unary) * prediction.numbers.shape[1]
-        known = Operands(prediction.numbers), Operands(targets)
+        known = exact.Operands(prediction.numbers), exact.Operands(targets)
         pairs = self.second.scores(prediction.read, logs[:, n:], is_right[:, n:], *known)
         return torch.cat([scores[:, :n], pairs], dim=1)
 
@@ -296,20 +278,20 @@ class OperationHead(Fingerprinted):
         """Return which derivations of one step give the targets, bool (k, derivations without free).
 
         >>> head = OperationHead(4, operations=("*", "/"), constants=(2,))
-        >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact_numbers([[12, 6]]))
-        >>> head.is_right(prediction, exact_numbers([2])).nonzero()[:, 1].tolist()  # copy 2, 12 / 6
+        >>> prediction = head(torch.zeros(1, 4), torch.zeros(1, 2, 4), exact.exact_numbers([[12, 6]]))
+        >>> head.is_right(prediction, exact.exact_numbers([2])).nonzero()[:, 1].tolist()  # copy 2, 12 / 6
         [2, 13]
         """
-        exact = functools.cache(lambda: (fractions_of(prediction.numbers), fractions_of(targets)))
-        operands, target = Operands(prediction.numbers), Operands(targets)
+        fractions = functools.cache(lambda: (exact.fractions_of(prediction.numbers), exact.fractions_of(targets)))
+        operands, target = exact.Operands(prediction.numbers), exact.Operands(targets)
         left, right, single = operands.along(-1), operands.along(-2), target.along(-1)
         pair, found = single.along(-1), []
         for name in self.unary:
             defined = operands.exists & single.exists
-            found.append(matches(operation(name), [operands], single, defined, exact))
+            found.append(exact.matches(exact.operation(name), [operands], single, defined, fractions))
         for name in self.binary:
             defined = self._defined_pairs(name, left, right) & pair.exists
-            found.append(matches(operation(name), [left, right], pair, defined, exact))
+            found.append(exact.matches(exact.operation(name), [left, right], pair, defined, fractions))
         return torch.cat([part.flatten(1) for part in found], dim=1)
 
     def split(self, prediction: OperationPrediction) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]:
@@ -320,7 +302,7 @@ class OperationHead(Fingerprinted):
             `self.binary`, (k, operations, n, n); and of what another head says, (k,), None where there is none.
 
         >>> head = OperationHead(4, operations=("+", "-"))
-        >>> one, two, free = head.split(head(torch.zeros(1, 4), torch.zeros(1, 3, 4), exact_numbers([[5, 7, 9]])))
+        >>> one, two, free = head.split(head(torch.zeros(1, 4), torch.zeros(1, 3, 4), exact.exact_numbers([[5, 7, 9]])))
         >>> one.shape, two.shape, (one.sum() + two.sum()).round(), free
         (torch.Size([1, 1, 3]), torch.Size([1, 2, 3, 3]), tensor(1., ...), None)
         """
@@ -335,7 +317,7 @@ class OperationHead(Fingerprinted):
         self,
         prediction: OperationPrediction,
         free: tuple[Any, npt.NDArray[np.float64]] | None = None,
-    ) -> WrittenNumbers:
+    ) -> exact.WrittenNumbers:
         """Return the most probable numbers: values of several derivations have their probabilities added.
 
         Of each number the 16 most probable derivations are computed, with fractions of any size.
@@ -345,19 +327,19 @@ class OperationHead(Fingerprinted):
             free: what another head says, (k,): values, None where it says nothing, and their log-probabilities.
         """
         k = len(prediction.numbers)
-        numbers, positions = fractions_of(prediction.numbers), prediction.positions.tolist()
+        numbers, positions = exact.fractions_of(prediction.numbers), prediction.positions.tolist()
         last_of_free = prediction.log_probabilities[:, -1].tolist() if self.free else [-np.inf] * k
         values, texts = np.full(k, None, dtype=object), np.full(k, None, dtype=object)
         probabilities = np.zeros(k)
-        choices: list[Choice | None] = []
+        choices: list[exact.Choice | None] = []
         for row, candidates in enumerate(self._candidates(prediction)):
             sums: dict[Any, float] = {}
-            best: dict[Any, Choice] = {}
+            best: dict[Any, exact.Choice] = {}
             # 2 + 2 and 2 × 2 are both 4: what is written is the likeliest value, not the likeliest derivation.
             for score, choice in candidates:
-                value = choice_value(choice, numbers[row])
+                value = exact.choice_value(choice, numbers[row])
                 sums[value] = sums.get(value, 0.0) + float(np.exp(score))
-                best.setdefault(value, ordered(choice))
+                best.setdefault(value, exact.ordered(choice))
             if free is not None and free[0][row] is not None:
                 value = free[0][row]
                 sums[value] = sums.get(value, 0.0) + float(np.exp(last_of_free[row] + free[1][row]))
@@ -367,22 +349,22 @@ class OperationHead(Fingerprinted):
                 continue
             value = max(sums, key=lambda key: sums[key])
             values[row], probabilities[row] = value, sums[value]
-            texts[row] = choice_text(best[value], numbers[row])
-            choices.append(placed(best[value], positions[row]))
-        return WrittenNumbers(values, texts, probabilities, choices)
+            texts[row] = exact.choice_text(best[value], numbers[row])
+            choices.append(exact.placed(best[value], positions[row]))
+        return exact.WrittenNumbers(values, texts, probabilities, choices)
 
-    def _candidates(self, prediction: OperationPrediction) -> list[list[tuple[float, Choice]]]:
+    def _candidates(self, prediction: OperationPrediction) -> list[list[tuple[float, exact.Choice]]]:
         """Return the most probable derivations of each row, with their log-probabilities, the best first."""
         logs, n = prediction.log_probabilities, prediction.numbers.shape[1]
         top = logs.topk(min(_CANDIDATES, logs.shape[1]), dim=1)
-        found: list[list[tuple[float, Choice]]] = []
+        found: list[list[tuple[float, exact.Choice]]] = []
         for scores, indices in zip(top.values.tolist(), top.indices.tolist(), strict=True):
             pairs = zip(scores, indices, strict=True)
             known = [(score, i) for score, i in pairs if score > -np.inf and i < logs.shape[1] - self.free]
             found.append([(score, self._derivation(i, n)) for score, i in known])
         if prediction.read is None or self.second is None:
             return found
-        return self.second.follow(prediction.read, Operands(prediction.numbers), found, _CANDIDATES)
+        return self.second.follow(prediction.read, exact.Operands(prediction.numbers), found, _CANDIDATES)
 
     def _check(self, states: torch.Tensor, memory: torch.Tensor, numbers: torch.Tensor) -> None:
         for values in (states, memory, numbers):
@@ -420,18 +402,18 @@ class OperationHead(Fingerprinted):
 
     def _defined(self, numbers: torch.Tensor) -> torch.Tensor:
         """Return which derivations are defined, bool (k, derivations without free)."""
-        operands = Operands(numbers)
+        operands = exact.Operands(numbers)
         left, right = operands.along(-1), operands.along(-2)
         found = [operands.exists] * len(self.unary)
         found += [self._defined_pairs(name, left, right) for name in self.binary]
         return torch.cat([part.flatten(1) for part in found], dim=1)
 
-    def _defined_pairs(self, name: str, left: Operands, right: Operands) -> torch.Tensor:
-        exists, n = left.exists & right.exists & (left.bits + right.bits <= LARGEST_BITS), right.exists.shape[-1]
+    def _defined_pairs(self, name: str, left: exact.Operands, right: exact.Operands) -> torch.Tensor:
+        exists, n = left.exists & right.exists & (left.bits + right.bits <= exact.LARGEST_BITS), right.exists.shape[-1]
         places = torch.arange(n, device=exists.device)
         is_constant = places >= n - len(self.constants)
         exists = exists & (places != places[:, None]) & ~(is_constant & is_constant[:, None])
-        defined = BINARY[name].defined
+        defined = exact.BINARY[name].defined
         return exists if defined is None else exists & defined(left, right)
 
     def _weight(self) -> torch.Tensor:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from adelic.numbers.kernels import njit
 
 Array = npt.NDArray[Any]
+Arrays = tuple[Array, Array, Array, Array]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.
 _SUMS = {"reassoc", "contract", "nsz"}
 # That of torch.nn.LayerNorm.
@@ -115,19 +116,10 @@ def add_norm(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
-def add_norm_backward(
-    grad: Array,
-    kept: Array,
-    weight: Array,
-    scale: Any,
-    hat: Array,
-    rstd: Array,
-    dx: Array,
-    dresidual: Array,
-    dweight: Array,
-    dbias: Array,
-) -> None:
+def add_norm_backward(grad: Array, saved: Arrays, scale: Any, gradients: Arrays) -> None:
     """Write the gradients of `add_norm`; those of weight and bias, (d,), are added to what is there."""
+    kept, weight, hat, rstd = saved
+    dx, dresidual, dweight, dbias = gradients
     d = grad.shape[1]
     for r in range(grad.shape[0]):
         gr, kr, hr, xr, rr = grad[r], kept[r], hat[r], dx[r], dresidual[r]

@@ -140,12 +140,11 @@ class DropoutAddNorm(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients of x, residual, weight and bias."""
-        kept, weight, hat, rstd = ctx.saved_tensors
+        _, weight, hat, _ = ctx.saved_tensors
         dx, dresidual = torch.empty_like(hat), torch.empty_like(hat)
         dweight, dbias = torch.zeros_like(weight), torch.zeros_like(weight)
-        arrays = [_array(t) for t in (grads[0].contiguous(), kept, weight)]
-        outputs = [_array(t) for t in (hat, rstd, dx, dresidual, dweight, dbias)]
-        _kernels().add_norm_backward(*arrays, ctx.scale, *outputs)
+        saved, outputs = (tuple(map(_array, t)) for t in (ctx.saved_tensors, (dx, dresidual, dweight, dbias)))
+        _kernels().add_norm_backward(_array(grads[0].contiguous()), saved, ctx.scale, outputs)
         return dx, dresidual, dweight, dbias, None, None
 
 
