@@ -1,14 +1,17 @@
 """Two processes of torchrun on the CPU train as one does: the same rows, the same losses, one set of files."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 import torch
+from torch.distributed import run as torchrun
 
 from adelic.errors import ConfigurationError, MissingExtraError
 from adelic_lab import run_distributed
@@ -77,22 +80,36 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     assert (result["devices"], result["nodes"]) == (2, 1)
     assert result["command"].endswith("--devices 2")
     assert said.count("test accuracy") == 1  # the first process alone speaks
+    refused = start(one, *SMALL, "--seed", "1", "--devices", "2")
+    _, err = refused.communicate(timeout=200)
+    assert refused.returncode == 2
+    assert all("seed is 0 there and 1 here" in line for line in err.splitlines())
 
 
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_a_signal_to_torchrun_saves_and_the_run_goes_on_elsewhere(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "status", "words"),
+    [
+        (signal.SIGTERM, 143, "adelic: stopped by SIGTERM after"),
+        (signal.SIGINT, 130, "adelic: interrupted after"),
+        (signal.SIGKILL, 2, "adelic: process 1 ended with -9; the same command goes on"),
+    ],
+)
+def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(tmp_path, number, status, words):
     """What two processes have saved, one goes on with."""
-    folder, whole, epochs = tmp_path / "run", tmp_path / "whole", ["--batch-size", "8", "--epochs", "60"]
+    folder, whole, epochs = tmp_path / "run", tmp_path / "whole", ["--batch-size", "8", "--epochs", "40"]
     process = start(folder, *epochs, "--devices", "2")
     end = time.monotonic() + 200
     while not (folder / "metrics.jsonl").exists() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.02)
-    process.send_signal(signal.SIGTERM)
+    workers = [each for each in psutil.Process(process.pid).children(recursive=True) if "train" in each.cmdline()]
+    (workers[-1] if number == signal.SIGKILL else process).send_signal(number)
     _, err = process.communicate(timeout=200)
-    assert process.returncode != 0
-    assert "stopped by SIGTERM after" in err
-    assert (folder / "checkpoint.safetensors").exists()
+    assert process.returncode == status
+    assert words in err
+    assert not psutil.wait_procs(workers, timeout=20)[1]
+    assert number == signal.SIGKILL or (folder / "checkpoint.safetensors").exists()
     assert not (folder / "DONE").exists()
     finished(folder, *epochs)
     finished(whole, *epochs)
@@ -112,20 +129,24 @@ def test_a_signal_to_torchrun_saves_and_the_run_goes_on_elsewhere(tmp_path):
 )
 def test_what_cannot_be_started(tiny_config, monkeypatch, options, words):
     monkeypatch.delenv("MASTER_ADDR", raising=False)
-    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("torchrun was started"))
+    monkeypatch.setattr(torchrun, "run", lambda _: pytest.fail("torchrun was started"))
     with pytest.raises(ConfigurationError, match=words):
         become_torchrun(tiny_config(), **{"device": "cpu", "devices": 2, "nodes": 1, "node_rank": 0} | options)
 
 
 def test_torchrun_gets_the_same_command(tiny_config, monkeypatch):
     found = []
-    monkeypatch.setattr(os, "execv", lambda program, words: found.append(words))
+    monkeypatch.setattr(torchrun, "run", lambda words: found.append(torchrun.config_from_args(words)))
+    monkeypatch.setattr(logging, "disable", lambda _: None)
     monkeypatch.setattr(sys, "argv", ["adelic", *COMMAND])
     monkeypatch.setenv("MASTER_ADDR", "10.0.0.1")
     monkeypatch.setenv("MASTER_PORT", "29500")
-    become_torchrun(tiny_config(), "cpu", 1, 2, 1)
-    wanted = ["--nnodes=2", "--node-rank=1", "--master-addr=10.0.0.1", "--master-port=29500", "--nproc-per-node=1"]
-    assert found == [[sys.executable, "-m", "torch.distributed.run", *wanted, "-m", "--", "adelic", *COMMAND]]
+    with pytest.raises(SystemExit):
+        become_torchrun(tiny_config(), "cpu", 1, 2, 1)
+    ((config, program, words),) = found
+    assert (program, words[-len(COMMAND) - 2 :]) == (sys.executable, ["-m", "adelic", *COMMAND])
+    assert (config.min_nodes, config.max_nodes, config.nproc_per_node) == (2, 2, 1)
+    assert (config.rdzv_endpoint, config.rdzv_configs["rank"]) == ("10.0.0.1:29500", 1)
 
 
 def test_outside_torchrun(tiny_config, tmp_path, monkeypatch):

@@ -211,7 +211,8 @@ def _what_is_left(arguments: list[str]) -> str:
 
 def _fail(message: str, status: int) -> NoReturn:
     with suppress(OSError):  # the standard error is full, too
-        print(f"adelic: {plain(one_line(message))}", file=sys.stderr, flush=True)
+        # Its end in the same write, so that the lines of several processes stay lines.
+        print(f"adelic: {plain(one_line(message))}\n", end="", file=sys.stderr, flush=True)
     sys.exit(status)
 
 

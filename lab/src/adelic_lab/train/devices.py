@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import NoReturn
 
 import torch
+from torch.distributed import run as torchrun
+from torch.distributed.elastic.multiprocessing import SignalException
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
 from adelic.data.protocol import Progress
-from adelic.errors import ConfigurationError, needs_extra
+from adelic.errors import ConfigurationError, WorkerError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic_lab.config.experiment import Experiment
@@ -25,10 +28,10 @@ from adelic_lab.train.world import World
 
 
 def become_torchrun(config: Experiment, device: str, devices: int, nodes: int, node_rank: int) -> NoReturn:
-    """Replace this process by torchrun, which starts the same command in as many processes.
+    """Be torchrun, which starts the same command in as many processes, and exit as the first that ended did.
 
     Arguments are those of the command, checked as by `run_distributed`; a ConfigurationError also says that this
-    machine is too small for as many processes, or that an address is missing.
+    machine is too small for as many processes, or that an address is missing, a WorkerError that one was killed.
     """
     _check(config, device, devices, nodes)
     if not 0 <= node_rank < nodes:
@@ -45,17 +48,18 @@ def become_torchrun(config: Experiment, device: str, devices: int, nodes: int, n
     # Each process has its share of the cores; torchrun gives it one.
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, torch.get_num_threads() // devices)))
     # Behind two dashes torchrun takes no option of the command, as --n, for its own.
-    agent = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        *meeting,
-        f"--nproc-per-node={devices}",
-        "-m",
-        "--",
-        "adelic",
-    ]
-    os.execv(sys.executable, [*agent, *sys.argv[1:]])
+    words = [*meeting, f"--nproc-per-node={devices}", "-m", "--", "adelic", *sys.argv[1:]]
+    logging.disable(logging.ERROR)  # the processes say themselves why they end
+    try:
+        torchrun.run(torchrun.parse_args(words))  # type: ignore[no-untyped-call]
+    except ChildFailedError as error:
+        rank, first = error.get_first_failure()
+        if first.exitcode < 0:
+            raise WorkerError(f"process {rank} ended with {first.exitcode}; the same command goes on") from None
+        raise SystemExit(first.exitcode) from None
+    except SignalException as stop:
+        raise SystemExit(128 + stop.sigval) from None
+    raise SystemExit
 
 
 def run_distributed(
