@@ -23,8 +23,8 @@ import torch
 from adelic.cli.progress import progress_bar
 from adelic.data.sources import TaskData
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
-from adelic_lab.runs.development import TrainValidation
 from adelic_lab.search.tuning import train_trial
+from adelic_lab.train.data import TrainValidation
 
 ROWS = (
     ("weaving", 6, "levels"),

@@ -20,7 +20,7 @@ from adelic import AdelicError, acd
 from adelic.data import StoreWarning
 from adelic_lab.report.files import write_result
 from adelic_lab.runs.listing import list_runs
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.train.signals import Stopped
 from targets.case import Case, check_error
 from targets.runs import outcome, random_config, stop_after, timeless, weights
 

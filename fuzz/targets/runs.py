@@ -9,7 +9,7 @@ from typing import Any
 import adelic_lab
 from adelic.data.sources import TaskData
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.train.signals import Stopped
 from targets.case import Case
 
 TIMES = ("seconds", "processor_seconds")

@@ -252,7 +252,7 @@ def test_determinism_notices_a_seed_that_is_not_fixed(failure, monkeypatch):
 @pytest.mark.slow
 def test_kills_notice_lost_work(attacks, failure, monkeypatch):
     attacks.attack("kills")
-    module = importlib.import_module("adelic_lab.train.fitting")
+    module = importlib.import_module("adelic_lab.models.network")
     load = module.load_checkpoint
 
     def forgetful(path, model, optimizer):

@@ -23,13 +23,12 @@ from adelic.errors import (
 )
 from adelic.storage.files import sole_user
 from adelic_lab import CLASSICAL_MODELS, Classical, Experiment, RandomSearch, run
-from adelic_lab.models.classical import fitting as classical_runs
-from adelic_lab.models.classical.fitting import search_path
-from adelic_lab.models.classical.models import EPOCHS
+from adelic_lab.models import classical as classical_runs
+from adelic_lab.models.classical import EPOCHS
 from adelic_lab.results.metrics import majority_rate
 from adelic_lab.runs.folder import read_result
 from adelic_lab.runs.matrix import progress_of
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.train.signals import Stopped
 
 
 def config_of(name="logistic", *, task="schubert", n=3, **changes):
@@ -52,19 +51,19 @@ def fits_done(config, runs):
 def fits(monkeypatch):
     """The arguments of every fit that is made, but for the data."""
     made = []
-    plain = classical_runs._fit
+    plain = classical_runs.estimate
 
     def counting(name, options, data, seed, between):
         made.append((options, seed))
         return plain(name, options, data, seed, between)
 
-    monkeypatch.setattr(classical_runs, "_fit", counting)
+    monkeypatch.setattr(classical_runs, "estimate", counting)
     return made
 
 
 def test_a_search_of_another_process_is_left_alone(tmp_path, fits):
     config = config_of()
-    with sole_user(search_path(config, tmp_path).parent), pytest.raises(RunBusyError):
+    with sole_user(config.search_path(tmp_path).parent), pytest.raises(RunBusyError):
         run_classical(config, tmp_path)
     assert not fits
     assert run_classical(config, tmp_path).seed == 0
@@ -119,11 +118,6 @@ def test_the_best_trial_on_validation_is_chosen(tmp_path, fits):
     best = max(trials, key=lambda trial: (trial["accuracy"], -trial["loss"]))
     assert result.search["chosen"] == best["options"]
     assert fits == [*((trial["options"], 0) for trial in trials), (best["options"], 5)]
-
-
-def test_trials_with_equal_accuracy_are_judged_by_their_loss():
-    trials = [{"accuracy": a, "loss": b} for a, b in ((0.9, 0.3), (0.9, 0.2), (0.8, 0.1), (0.9, 0.2))]
-    assert max(trials, key=classical_runs._score) is trials[1]
 
 
 @pytest.mark.long
@@ -240,8 +234,8 @@ def test_fewer_rows(tmp_path):
 
 def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monkeypatch):
     seen = []
-    plain = classical_runs._fit
-    monkeypatch.setattr(classical_runs, "_fit", lambda *given: seen.append(given[2]) or plain(*given))
+    plain = classical_runs.estimate
+    monkeypatch.setattr(classical_runs, "estimate", lambda *given: seen.append(given[2]) or plain(*given))
     config = config_of("trees", n=4, trials=1, max_rows=100, symmetries=True, split="orbits")
     result = run_classical(config, tmp_path)
     (data,) = {id(data): data for data in seen}.values()
@@ -261,8 +255,8 @@ def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monk
 
 def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monkeypatch):
     seen = []
-    plain = classical_runs._fit
-    monkeypatch.setattr(classical_runs, "_fit", lambda *given: seen.append(given[2].X_train) or plain(*given))
+    plain = classical_runs.estimate
+    monkeypatch.setattr(classical_runs, "estimate", lambda *given: seen.append(given[2].X_train) or plain(*given))
     result = run_classical(config_of("trees", seed=2), tmp_path)
     first, own = (acd.load("schubert", n=3, seed=seed) for seed in (0, 2))
     assert len(seen) == 4
@@ -376,14 +370,14 @@ def test_a_signal_stops_between_two_fits(tmp_path):
 
 def test_a_signal_during_the_last_fit_is_not_lost(tmp_path, monkeypatch):
     """Else a benchmark that is interrupted there goes on with its next run."""
-    config, plain = config_of("trees"), classical_runs._fit
+    config, plain = config_of("trees"), classical_runs.estimate
 
     def fit(name, options, data, seed, between):
         if fits_done(config, tmp_path) == 3:
             signal.raise_signal(signal.SIGTERM)
         return plain(name, options, data, seed, between)
 
-    monkeypatch.setattr(classical_runs, "_fit", fit)
+    monkeypatch.setattr(classical_runs, "estimate", fit)
     with pytest.raises(Interrupted, match="stopped by SIGTERM after 3 of 3 trials; saved in"):
         run_classical(config, tmp_path)
 

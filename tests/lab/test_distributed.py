@@ -15,7 +15,7 @@ from torch.distributed import run as torchrun
 
 from adelic.errors import ConfigurationError, MissingExtraError
 from adelic_lab import run_distributed
-from adelic_lab.train.devices import become_torchrun
+from adelic_lab.runs.devices import become_torchrun
 from adelic_lab.train.world import ALONE, World
 
 # Two processes add the rows of a batch in another order, at 2^-24 = 6e-8 a rounding; and Adam, which divides by the

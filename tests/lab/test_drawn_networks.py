@@ -18,9 +18,9 @@ from adelic.numbers import AdeleSpace
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe, run, trained_network
 from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.models import SolverConfig, Steps
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.runner import development
-from adelic_lab.train.fitting import build_model
+from adelic_lab.models.network import build_model
+from adelic_lab.runs.judging import development
+from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.loop import _tokens
 from adelic_lab.train.sampler import PassSampler
 

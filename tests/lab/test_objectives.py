@@ -14,12 +14,12 @@ from adelic import acd
 from adelic.errors import DivergenceError, RunFolderError
 from adelic.nn import AdelicPrediction, Vocabulary
 from adelic_lab import EmbeddingConfig, read_result, run
+from adelic_lab.models.network import build_model
 from adelic_lab.results.result import Result
-from adelic_lab.runs.development import training_subset
-from adelic_lab.runs.objectives import OneClass, OneNumber, SeveralClasses, make_objective
-from adelic_lab.runs.signals import Stopped
-from adelic_lab.train.fitting import build_model
+from adelic_lab.train.data import training_subset
 from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.objectives import OneClass, OneNumber, SeveralClasses, make_objective
+from adelic_lab.train.signals import Stopped
 
 SMALL = {"kl": ("kl", 4), "rsk": ("rsk", 5), "characters": ("characters", 6)}
 
@@ -58,8 +58,7 @@ def test_the_unit_is_the_root_mean_square_of_the_training_rows(train, unit):
 
 @pytest.mark.parametrize(("said", "expected"), [([1, 1, 1], True), ([0, 1, 1], False)])
 def test_a_model_that_predicts_one_class_is_flagged(said, expected):
-    predictions = np.stack([said, np.ones(3)], axis=1)
-    found = OneClass(2).result(np.array([0, 1, 1]), np.array([0, 1, 0]), predictions)
+    found = OneClass(2).result(np.array([0, 1, 1]), np.array([0, 1, 0]), np.array(said))
     assert found["predicts_one_class"] is expected
     assert found["majority"] == pytest.approx(1 / 3)
 

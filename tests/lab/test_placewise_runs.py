@@ -13,10 +13,10 @@ from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
 from adelic.nn.placewise import PLACES
 from adelic_lab import EmbeddingConfig, list_runs, run
-from adelic_lab.runs.objectives import make_objective
-from adelic_lab.runs.signals import Stopped
-from adelic_lab.train.fitting import build_model, make_trainer
+from adelic_lab.models.network import build_model, make_trainer
 from adelic_lab.train.loop import Split
+from adelic_lab.train.objectives import make_objective
+from adelic_lab.train.signals import Stopped
 from adelic_lab.train.workers import Workers
 
 

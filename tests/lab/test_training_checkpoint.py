@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 
 from adelic import nn
 from adelic.errors import RunFolderError
-from adelic_lab.runs.folder import Counters, read_progress
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint, write_tensors
+from adelic_lab.train.counters import Counters, read_progress
 
 
 def network(width=4, seed=0):

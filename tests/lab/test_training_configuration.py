@@ -12,8 +12,8 @@ from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNa
 from adelic.nn import EMBEDDINGS, AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.nn.positional import LearnedPositionalEncoding
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
-from adelic_lab.runs.objectives import make_objective
-from adelic_lab.train.fitting import build_model
+from adelic_lab.models.network import build_model
+from adelic_lab.train.objectives import make_objective
 
 
 def build(found, vocabulary, d_model):

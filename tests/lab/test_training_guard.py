@@ -31,9 +31,9 @@ from adelic_lab import (
     run_matrix,
     tune,
 )
-from adelic_lab.models.classical import fitting as classical_runs
-from adelic_lab.runs.development import TrainValidation, training_subset
+from adelic_lab.models import classical as classical_runs
 from adelic_lab.search.tuning import train_trial
+from adelic_lab.train.data import TrainValidation, training_subset
 from adelic_lab.train.loop import Trainer
 
 CPU = torch.device("cpu")
@@ -96,7 +96,7 @@ def no_step(monkeypatch):
 
     def forbid():
         monkeypatch.setattr(Trainer, "run_epoch", refuse)
-        monkeypatch.setattr(classical_runs, "_fit", refuse)
+        monkeypatch.setattr(classical_runs, "estimate", refuse)
 
     return forbid
 

@@ -22,7 +22,7 @@ import torch
 
 from adelic.data.sources import TaskData
 from adelic_lab import EmbeddingConfig, TrainConfig, Experiment, run
-from adelic_lab.runs.folder import read_progress
+from adelic_lab.train.counters import read_progress
 
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
@@ -30,7 +30,7 @@ torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 
 def prepare(n_epochs, save_seconds):
     global config
-    network = importlib.import_module("adelic_lab.train.fitting")
+    network = importlib.import_module("adelic_lab.models.network")
     network.SAVE_SECONDS, network.EPOCH_SECONDS = save_seconds, 0
     recipe = TrainConfig(
         name="quick",

@@ -14,12 +14,12 @@ from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
 from adelic_lab import ClassBalancedSampler, EmbeddingConfig, Experiment, load_recipe, run
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.objectives import make_objective
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.models.network import begin, build_model, make_trainer, narrow_ids
 from adelic_lab.train import loop
-from adelic_lab.train.fitting import begin, build_model, make_trainer, narrow_ids
+from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.loop import Split, Trainer, evaluate
+from adelic_lab.train.objectives import make_objective
+from adelic_lab.train.signals import Stopped
 from adelic_lab.train.workers import Workers
 
 LEARNED = EmbeddingConfig.of("learned")

@@ -13,9 +13,9 @@ from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.storage.files import sole_user
 from adelic_lab import read_result, run
+from adelic_lab.models import network
 from adelic_lab.report.statistics import right_rows
 from adelic_lab.runs import listing
-from adelic_lab.train import fitting as network
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (

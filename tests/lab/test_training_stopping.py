@@ -15,11 +15,11 @@ from safetensors.torch import load_file
 import adelic_lab
 from adelic.errors import DivergenceError, Interrupted, StorageError
 from adelic_lab import run
-from adelic_lab.runs import signals
-from adelic_lab.runs.folder import read_progress
-from adelic_lab.runs.signals import deferred_signals
-from adelic_lab.train import fitting as network
+from adelic_lab.models import network
+from adelic_lab.train import signals
 from adelic_lab.train.checkpoint import save_checkpoint
+from adelic_lab.train.counters import read_progress
+from adelic_lab.train.signals import deferred_signals
 
 posix = pytest.mark.skipif(os.name == "nt", reason="limits and signals are POSIX")
 

@@ -10,7 +10,7 @@ from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError
 from adelic_lab import EmbeddingConfig, Experiment, Search, SolverConfig, Steps, load_recipe, tune
 from adelic_lab.models.solvers.placewise import PlainPlacewise as PlacewiseSolver
-from adelic_lab.runs.runner import development
+from adelic_lab.runs.judging import development
 
 SMALL = {"epochs": 4, "batch_size": 50, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
 DATA = DrawnData("gcd", 200, test_cases=100)

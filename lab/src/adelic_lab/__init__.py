@@ -26,13 +26,13 @@ from adelic.errors import needs_extra
 if TYPE_CHECKING:
     from adelic_lab.config.embedding import EmbeddingConfig
     from adelic_lab.config.experiment import Experiment
-    from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
+    from adelic_lab.config.models import CLASSICAL_MODELS, Classical, RandomSearch, SolverConfig, Steps
     from adelic_lab.config.recipes import TrainConfig, load_recipe, recipe_names
-    from adelic_lab.models.classical.models import CLASSICAL_MODELS
     from adelic_lab.report.files import read_results, with_finished_runs
     from adelic_lab.report.page import write_report
     from adelic_lab.report.published import Row, published_rows
     from adelic_lab.results.result import Result
+    from adelic_lab.runs.devices import run_distributed
     from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic_lab.runs.folder import read_result
     from adelic_lab.runs.listing import RunSummary, SearchSummary, find_any, find_run, list_runs, list_searches
@@ -41,15 +41,13 @@ if TYPE_CHECKING:
     from adelic_lab.runs.runner import run, trained_network
     from adelic_lab.search.dimensions import Search
     from adelic_lab.search.tuning import StudyResult, tune
-    from adelic_lab.train.devices import run_distributed
     from adelic_lab.train.sampler import ClassBalancedSampler
 
 _NAMES = {
     "config.embedding": ("EmbeddingConfig",),
     "config.experiment": ("Experiment",),
-    "config.models": ("Classical", "RandomSearch", "SolverConfig", "Steps"),
+    "config.models": ("CLASSICAL_MODELS", "Classical", "RandomSearch", "SolverConfig", "Steps"),
     "config.recipes": ("TrainConfig", "load_recipe", "recipe_names"),
-    "models.classical.models": ("CLASSICAL_MODELS",),
     "report.files": ("read_results", "with_finished_runs"),
     "report.page": ("write_report",),
     "report.published": ("Row", "published_rows"),
@@ -62,7 +60,7 @@ _NAMES = {
     "runs.runner": ("run", "trained_network"),
     "search.dimensions": ("Search",),
     "search.tuning": ("StudyResult", "tune"),
-    "train.devices": ("run_distributed",),
+    "runs.devices": ("run_distributed",),
     "train.sampler": ("ClassBalancedSampler",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -24,7 +24,6 @@ from adelic_lab import (
     read_results,
     recipe_names,
 )
-from adelic_lab.config.models import CLASSICAL_TITLES
 from adelic_lab.config.solver_names import PACKAGED, SOLVERS, TITLES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
@@ -552,7 +551,6 @@ def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
 
 def test_help_says_every_name_and_a_field_says_it_once():
     """Fields describe options: also those of names, and those that several commands have."""
-    assert CLASSICAL_MODELS.keys() == CLASSICAL_TITLES.keys()
     paths = (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export"))
     helps = {path: helps_of(*path) for path in paths}
     assert all(name in helps["train",]["model"] for name in CLASSICAL_MODELS)

@@ -8,7 +8,7 @@ import pytest
 
 from adelic import acd
 from adelic_lab import CLASSICAL_MODELS
-from adelic_lab.models.classical import fitting as classical_runs
+from adelic_lab.models import classical as classical_runs
 from adelic_lab.train.loop import Trainer
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
@@ -31,7 +31,7 @@ def no_step(monkeypatch):
         raise AssertionError("a step was made")
 
     monkeypatch.setattr(Trainer, "run_epoch", refuse)
-    monkeypatch.setattr(classical_runs, "_fit", refuse)
+    monkeypatch.setattr(classical_runs, "estimate", refuse)
 
 
 def plant(monkeypatch, make):

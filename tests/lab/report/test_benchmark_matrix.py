@@ -103,7 +103,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     assert [entry for entry in shown if len(entry) == 3] == [(i, 3, c.label) for i, c in enumerate(configs[:3])]
     assert any(done == total for done, total in (entry for entry in shown if len(entry) == 2))
 
-    run_module = importlib.import_module("adelic_lab.train.fitting")
+    run_module = importlib.import_module("adelic_lab.models.network")
     trained = []
     plain = run_module.Trainer.run_epoch
 

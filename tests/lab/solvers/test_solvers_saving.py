@@ -8,8 +8,8 @@ from adelic.data import DrawnData, drawn_task
 from adelic.errors import RunFolderError
 from adelic_lab import Experiment, SolverConfig, Steps, run
 from adelic_lab.models.solvers import build_solver, saving
-from adelic_lab.runs.folder import read_progress
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.train.counters import read_progress
+from adelic_lab.train.signals import Stopped
 
 KINDS = {
     "adelic-placewise": "addition",

@@ -20,7 +20,7 @@ from adelic.storage.options import options
 from adelic.storage.workers import check_processes
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.models import CLASSICAL_TITLES, Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.models import CLASSICAL_MODELS, Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.names import EMBEDDINGS
 from adelic_lab.config.recipes import TrainConfig, default_recipe, recipes_in_words
 from adelic_lab.config.solver_names import DEFAULT_SOLVER, solvers_in_words
@@ -30,7 +30,7 @@ from adelic_lab.results.result import Result
 _TRAINING, OTHERS, _EMBEDDING = "Training", "Other models", "Embedding"
 _OF_TASKS = options(TaskData).keys()
 RECIPE = name_option(TrainConfig, "recipe", recipes_in_words(), group=_TRAINING)
-MODEL = partial(name_option, Classical, known=", ".join(CLASSICAL_TITLES), group=OTHERS)
+MODEL = partial(name_option, Classical, known=", ".join(CLASSICAL_MODELS), group=OTHERS)
 TRIALS = field_options(RandomSearch, only=("trials",), group=OTHERS)
 TRAINING = [RECIPE, *field_options(TrainConfig, default="the recipe's", group=_TRAINING)]
 EXPERIMENT: list[Keyword] = [
@@ -114,7 +114,7 @@ def train(
     folder = run_dir or Path("runs") / config.label
     is_alone = devices == nodes == 1 and node_rank == 0
     if not is_alone and "LOCAL_RANK" not in os.environ:
-        from adelic_lab.train.devices import become_torchrun
+        from adelic_lab.runs.devices import become_torchrun
 
         become_torchrun(config, device, devices, nodes, node_rank)
     chosen = None if given["primes"] or given["precision"] else _proposed(config)

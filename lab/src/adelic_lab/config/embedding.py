@@ -1,10 +1,11 @@
 """The embedding of a network: its name and its options, checked without torch."""
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from adelic.errors import ConfigurationError, PrecisionError
 from adelic.numbers import AdeleSpace
@@ -14,13 +15,17 @@ from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, Fe
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import options
+from adelic_lab.config.models import Model
 from adelic_lab.config.names import check_name
-from adelic_lab.config.options import Described, Setting, check_table, setting, short
+from adelic_lab.config.options import Setting, check_table, setting, short
 
 FUSIONS = ("agree", "signs", "sum", "product")
 """The fusions of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 OF_TWO_CLASSES = ("agree", "signs")
 """Those of them that tell two classes apart, and no more."""
+_FLOAT64, _FLOAT32 = int(sys.float_info.max), (2**24 - 1) * 2**104
+_RAW = ("digits", "standardized")
+"""The forms of AOE whose real value is a float32 as it is; others take its logarithm."""
 _AOE = ("adelic",)
 _SEARCHED_FEATURES = ("digits", "standardized", "characters", "one-hot-digits")  # others where they are named
 _STANDARDIZED = {"in_names": "standardized", "in_labels": "standardized"}
@@ -35,7 +40,7 @@ _aoe = partial(_of, *_AOE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class EmbeddingConfig(Described):
+class EmbeddingConfig(Model):
     """The embedding of a network: its name and its options; an option that the embedding lacks is None.
 
     Attributes:
@@ -79,6 +84,8 @@ class EmbeddingConfig(Described):
     >>> EmbeddingConfig(name="adelic").features, EmbeddingConfig(name="learned").features
     ('digits', None)
     """
+
+    module: ClassVar[str] = "adelic_lab.models.network"
 
     features: str | None = _aoe(default="digits", choices=FEATURE_KINDS, tried=_SEARCHED_FEATURES, in_names="{}")
     projection: str | None = _aoe(choices=("linear",), tried=("none", "linear"), in_names="")
@@ -224,6 +231,35 @@ class EmbeddingConfig(Described):
             finest = max(numbers, key=lambda q: max(valuation(q.denominator, p) for p in primes))
             raise PrecisionError(f"{place(finest)}: {error}") from None
         return replace(self, fractional_digits=space.fractional_digits)
+
+    @property
+    def largest_float(self) -> int | None:
+        """Return the largest float of 32 or 64 bits; None where real values are no features."""
+        if self.name == "adelic" and self.coordinates != "p-adic":
+            return _FLOAT32 if self.places is None and self.features in _RAW else _FLOAT64
+        return _FLOAT64 if self.name in ("xval", "periodic") else None
+
+    def check_numbers(self, numbers: Sequence[int | Fraction], row: str) -> None:
+        """Raise ConfigurationError for Abacus on numbers of one digit, and for FoNE as published on negative ones."""
+        if self.name == "fone" and self.published and any(number < 0 for number in numbers):
+            raise ConfigurationError(
+                f"{row} has negative numbers, and FoNE as published leaves the sign to the text; leave out --published"
+            )
+        if self.name == "abacus" and all(number == int(number) and -10 < number < 10 for number in numbers):
+            raise ConfigurationError(
+                f"abacus on {row} is a learned embedding by another name: every token has one digit; "
+                "use --embedding learned"
+            )
+
+    def check_digits(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str]) -> None:
+        """Raise PrecisionError where AOE has too few digits after the point for a number."""
+        for q in numbers:
+            needed = max((valuation(q.denominator, p) for p in self.primes or ()), default=0)
+            if needed > (self.fractional_digits or 0):
+                raise PrecisionError(
+                    f"{place(Fraction(q))}, which needs {needed} digit{'s' * (needed != 1)} after the point, and the "
+                    f"run has {self.fractional_digits}; train another one with --fractional-digits {needed}"
+                )
 
     def space(self) -> AdeleSpace:
         """Return AOE's space; not for other embeddings."""

@@ -7,7 +7,7 @@ what a user gives is checked before seconds are spent on loading it.
 import hashlib
 import json
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,13 +15,13 @@ from typing import Any
 
 from adelic.data.protocol import Progress, View
 from adelic.data.sources import DrawnData, Seeded, Source, TableData, TaskData
-from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic.errors import AdelicError, ConfigurationError, RangeError, RunFolderError
 from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
-from adelic_lab.config.models import Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.models import CLASSICAL_MODELS, TRIALS, Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.names import check_name, needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
 
@@ -160,8 +160,6 @@ class Experiment(Seeded):
 
     def _check_classical(self) -> None:
         """Reset the options of the recipe that make no difference to the model."""
-        from adelic_lab.models.classical.models import CLASSICAL_MODELS  # here, as it loads torch
-
         if self.data.has_one_class_a_row is False:
             raise self.not_one_class()
         kind = CLASSICAL_MODELS[self.model.name]
@@ -177,19 +175,42 @@ class Experiment(Seeded):
             "out --model, or on a table take the values for classes (answer=classes)"
         )
 
-    def check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:
-        """Raise ConfigurationError for Abacus on numbers of one digit, and for FoNE as published on negative ones."""
-        name = self.model.name
-        if name == "fone" and getattr(self.model, "published", False) and any(number < 0 for number in vocabulary):
-            raise ConfigurationError(
-                f"{self.row} has negative numbers, and FoNE as published leaves the sign to the text; "
-                "leave out --published"
-            )
-        if name == "abacus" and all(number == int(number) and -10 < number < 10 for number in vocabulary):
-            raise ConfigurationError(
-                f"abacus on {self.row} is a learned embedding by another name: every token has one digit; "
-                "use --embedding learned"
-            )
+    def check_numbers(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str] | None = None) -> None:
+        r"""Raise where the model is not made for some numbers.
+
+        Args:
+            numbers: those that are to be read.
+            place: of numbers of another table than the run's, the words for where one stands.
+
+        Raises:
+            ConfigurationError: Abacus is to read numbers of one digit, or FoNE as published negative ones.
+            RangeError: a number of a table is too large for the floats that the model reads.
+            PrecisionError: a number of another table has more digits after the point, at a prime, than the run has.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "mine.csv"
+        ...     _ = path.write_text("a,y\n1e400,p", encoding="utf-8")
+        ...     data = TableData(str(path), target="y")
+        ...     Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch()).check_numbers([10**400])
+        Traceback (most recent call last):
+        adelic.errors.RangeError: column 'a' has 1000000…000 (401 digits) in row 1 (line 2), beyond the largest float
+        (1.8e+308) that trees reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic
+        """
+        if place is None:
+            self.model.check_numbers(numbers, self.row)
+        if not isinstance(self.data, TableData):
+            return
+        where, largest = place or self.data.place_of, self.model.largest_float
+        for q in numbers:
+            # Of integers: a fraction for each of 10^6 numbers takes seconds.
+            if largest is not None and abs(q.numerator) > largest * q.denominator:
+                raise RangeError(
+                    f"{where(Fraction(q))}, beyond the largest float ({float(largest):.2g}) that {self.model.name} "
+                    "reads; scale the numbers, or train a network with --embedding adelic --coordinates p-adic"
+                )
+        if place is not None:
+            self.model.check_digits(numbers, place)
 
     @classmethod
     def choose(
@@ -293,6 +314,19 @@ class Experiment(Seeded):
         everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
         return file_name(f"{self.data.label}-{self.model.label}", f"-search-{_digest(everything)}")
 
+    def search_path(self, runs: Path) -> Path:
+        """Return where the trials of a search are, in a folder of run folders."""
+        return runs / self.search_label / TRIALS
+
+    def trials_done(self, runs: Path) -> int:
+        """Return how many trials of a search are done.
+
+        >>> data = TaskData("schubert", 4)
+        >>> Experiment(data=data, model=Classical(name="mlp"), recipe=RandomSearch()).trials_done(Path("no runs"))
+        0
+        """
+        return min(self.search.trials, (read_bytes(self.search_path(runs)) or b"").count(b"\n"))
+
     @property
     def label(self) -> str:
         """Return the name of the run, which is one of a folder; a digest of all fields in it makes it unique.
@@ -310,8 +344,6 @@ class Experiment(Seeded):
         """Return the tables of config.toml; of a search also the values from which options are drawn."""
         recipe = self.recipe.as_dict()
         if isinstance(self.model, Classical):
-            from adelic_lab.models.classical.models import CLASSICAL_MODELS
-
             space = CLASSICAL_MODELS[self.model.name].space
             if space:  # searches whose configuration lacks this drew otherwise: they are other searches
                 recipe["sampler"] = "optuna.samplers.RandomSampler"

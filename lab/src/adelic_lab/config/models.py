@@ -4,24 +4,98 @@ Nothing here needs torch, or imports a model: names are checked where an experim
 """
 
 import re
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
 
 from adelic.errors import UnknownNameError
-from adelic_lab.config.options import Described, setting
+from adelic_lab.config.options import Described, Setting, setting
 from adelic_lab.config.solver_names import parse_solver
 
-CLASSICAL_TITLES = {
-    "majority": "majority class",
-    "lookup": "look-up",
-    "logistic": "logistic regression",
-    "mlp": "MLP",
-    "trees": "boosted trees",
-}
-"""What tables call the models outside the Transformer, by name."""
+_FLOAT64 = int(sys.float_info.max)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classical(Described):
+class Model(Described):
+    """The description of a model: its name, its options, and what an experiment has to know of its kind.
+
+    Attributes:
+        module: what fits it, see `adelic_lab.models`.
+    """
+
+    module: ClassVar[str]
+
+    @property
+    def largest_float(self) -> int | None:
+        """Return the largest number that it can read as a float; None where it reads none as a float."""
+        return None
+
+    def check_numbers(self, numbers: Sequence[int | Fraction], row: str) -> None:
+        """Raise ConfigurationError where it is not made for some numbers; `row` is their data's name."""
+
+    def check_digits(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str]) -> None:
+        """Raise PrecisionError where a number has more digits after the point than it reads; `place` names one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassicalModel:
+    """What a model outside the Transformer is; `adelic_lab.models.classical` fits it.
+
+    Attributes:
+        title: what tables call it.
+        uses_images: whether it makes a difference to train on the images of rows.
+        space: what is searched: name of an option -> its values.
+
+    >>> str(CLASSICAL_MODELS["logistic"].space["inputs"])
+    'standardized, one-hot'
+    """
+
+    title: str
+    uses_images: bool = True
+    space: Mapping[str, Setting] = field(default_factory=dict)
+
+
+_DENSE = Setting(tried=("standardized", "one-hot"))
+CLASSICAL_MODELS: dict[str, ClassicalModel] = {
+    "majority": ClassicalModel(title="majority class", uses_images=False),
+    "lookup": ClassicalModel(title="look-up"),
+    "logistic": ClassicalModel(
+        title="logistic regression",
+        space={"inputs": _DENSE, "C": Setting(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
+    ),
+    "mlp": ClassicalModel(
+        title="MLP",
+        space={
+            "inputs": _DENSE,
+            "layers": Setting(tried=(1, 2, 3)),
+            "width": Setting(tried=(64, 128, 256)),
+            "learning_rate": Setting(bounds=(1e-4, 1e-2)),
+            "batch_size": Setting(tried=(32, 64, 128, 256)),
+            "alpha": Setting(bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
+        },
+    ),
+    "trees": ClassicalModel(
+        title="boosted trees",
+        space={
+            "inputs": Setting(tried=("integers", "categories")),
+            "learning_rate": Setting(bounds=(0.02, 0.5)),
+            "iterations": Setting(tried=(50, 100, 200, 400)),
+            "leaves": Setting(tried=(7, 15, 31, 63)),
+            "rows_a_leaf": Setting(tried=(1, 5, 20)),
+            "l2": Setting(bounds=(1e-3, 10.0)),
+            "features": Setting(tried=(0.5, 0.75, 1.0), note="of all, at a split"),
+        },
+    ),
+}
+"""The models outside the Transformer, by name."""
+TRIALS = "trials.jsonl"
+"""The file, in the folder of a search, that has the trials of such a model, one a line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classical(Model):
     """A model outside the Transformer.
 
     Attributes:
@@ -35,15 +109,22 @@ class Classical(Described):
     'trees'
     """
 
+    module: ClassVar[str] = "adelic_lab.models.classical"
+
     def __post_init__(self) -> None:
         """Check the name, without importing the model."""
-        if self.name not in CLASSICAL_TITLES:
-            raise UnknownNameError.of("model", self.name, CLASSICAL_TITLES)
+        if self.name not in CLASSICAL_MODELS:
+            raise UnknownNameError.of("model", self.name, CLASSICAL_MODELS)
 
     @property
     def label(self) -> str:
         """Return the model's name."""
         return self.name
+
+    @property
+    def largest_float(self) -> int | None:
+        """Return the largest float of 64 bits; look-up reads none."""
+        return None if self.name == "lookup" else _FLOAT64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +152,7 @@ class RandomSearch(Described):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolverConfig(Described):
+class SolverConfig(Model):
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
@@ -85,6 +166,8 @@ class SolverConfig(Described):
     >>> SolverConfig(name="my_package.solvers:Mine").label
     'my_package-solvers-Mine'
     """
+
+    module: ClassVar[str] = "adelic_lab.models.solvers.fitting"
 
     def __post_init__(self) -> None:
         """Check the name, without importing the solver."""

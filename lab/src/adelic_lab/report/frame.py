@@ -21,7 +21,7 @@ from adelic.data.sources import DrawnData, TableData
 from adelic.storage.options import options
 from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths, embedding_text, options_in_words
 from adelic_lab.config.experiment import flatten
-from adelic_lab.config.models import CLASSICAL_TITLES
+from adelic_lab.config.models import CLASSICAL_MODELS
 from adelic_lab.config.names import n_tokens
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, recipe_names, stored
 from adelic_lab.report.files import model_key
@@ -176,8 +176,8 @@ def label(run: Result) -> str:
 
     Of AOE it says the form alone; where models of a table differ in other options, `names` adds them.
     """
-    if run.embedding in CLASSICAL_TITLES:
-        return CLASSICAL_TITLES[run.embedding]
+    if run.embedding in CLASSICAL_MODELS:
+        return CLASSICAL_MODELS[run.embedding].title
     if run.embedding == "adelic":
         return f"AOE ({form(run)})"
     words = options_in_words({**run.configuration.get("embedding", {}), "name": run.embedding})

@@ -34,7 +34,7 @@ from adelic.storage.workers import check_workers
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.result import Result
 from adelic_lab.runs.runner import run
-from adelic_lab.runs.signals import Stopped, cause, deferred_signals
+from adelic_lab.train.signals import Stopped, cause, deferred_signals
 
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Progress | None]]
 Finished = tuple[Experiment, Result]

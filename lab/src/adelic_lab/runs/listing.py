@@ -23,14 +23,15 @@ from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError
 from adelic_lab.config.embedding import embedding_text
+from adelic_lab.config.models import TRIALS
 from adelic_lab.results.metrics import history
 from adelic_lab.results.result import Result, check_sum, parse_configuration, read_done
-from adelic_lab.runs.folder import CHECKPOINT, EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_progress, read_result
+from adelic_lab.runs.folder import FILES, read_result
+from adelic_lab.train.counters import CHECKPOINT, kept_lines, read_progress
+from adelic_lab.train.tensorboard import EVENT_FILES, LOG_FOLDER
 
 STUDIES = "tune"
 """The folder, among those of runs, that has the studies of `adelic tune`."""
-TRIALS = "trials.jsonl"
-"""The file, in its folder, that has the trials of a model outside the Transformer, one a line."""
 
 
 @dataclass(frozen=True, kw_only=True)

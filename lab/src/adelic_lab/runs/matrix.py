@@ -14,7 +14,6 @@ from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
 from adelic_lab.config.names import n_tokens
-from adelic_lab.models.classical.fitting import trials_done
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.files import finished, write_result
 from adelic_lab.report.published import published_rows, split_row
@@ -268,5 +267,5 @@ def progress_of(config: Experiment, runs: Path) -> tuple[int, int, str]:
         whole, done, words = 1, 0, "fits"
     else:  # of a search and a last fit
         whole, words = config.search.trials + 1, "fits"
-        done = trials_done(config, runs)
+        done = config.trials_done(runs)
     return whole if (folder / "DONE").exists() else min(whole, done), whole, words

@@ -1,23 +1,18 @@
 """Predictions of a finished run on a table of one's own for other rows: of a network, or of a model outside it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
-from fractions import Fraction
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
-from adelic.data.dataset import Dataset
 from adelic.data.sources import TableData, row_of
 from adelic.data.tables import ids_of, place_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.numbers.columns.lossy import LOSSY
-from adelic.numbers.describe import describe
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError
@@ -26,15 +21,10 @@ from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
 from adelic_lab.config.options import check_table
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.models.classical.fitting import refitted
-from adelic_lab.models.classical.models import reads_any_number
+from adelic_lab.models import read
 from adelic_lab.results.result import TEXT, check, parse_configuration
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.objectives import OneClass, make_objective
-from adelic_lab.runs.runner import check_numbers, command_in, finished_result, trained_network
-from adelic_lab.train.fitting import Network
-
-_ROWS_AT_ONCE = 1024
+from adelic_lab.runs.judging import development
+from adelic_lab.runs.runner import command_in, finished_result
 
 
 @dataclass(frozen=True)
@@ -90,23 +80,19 @@ def predict(folder: str | Path, frame: Any, *, lossy: str | None = None) -> Pred
     """
     folder = Path(folder)
     experiment = _of_table(folder)
+    assert isinstance(experiment.data, TableData)
     with _remedies_of_training(experiment, folder):
-        if isinstance(experiment.model, Classical):
-            return _by_classical(experiment, folder, frame, lossy)
-        network = trained_network(experiment, folder)
-    data = experiment.data.load(experiment.seed)
-    ids, new = _ids_of(experiment, frame, data, lossy)
-    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
-    if new:
-        _extend(network, new)
-    objective = make_objective(data)
-    with torch.inference_mode():
-        found = [objective.predictions(network(part)) for part in torch.split(torch.from_numpy(ids), _ROWS_AT_ONCE)]
-    predictions = torch.cat(found).numpy()
-    answers: Sequence[int] = objective.answers(predictions).tolist()
-    if not isinstance(objective, OneClass) or data.class_names is None:
-        return Predictions(tuple(answers), None)
-    return Predictions(tuple(data.class_names[i] for i in answers), tuple(np.round(predictions[:, 1], 6).tolist()))
+        result = finished_result(experiment, folder)
+        data = experiment.data.load(experiment.seed)
+        columns = data.provenance["columns"]
+        ids, new = ids_of(frame, columns, data.vocabulary, lossy=lossy or experiment.data.lossy or LOSSY[0])
+        experiment.check_numbers(new, partial(place_of, frame, columns))
+        model = read(experiment, development(experiment), folder, result, new)
+    answers, probabilities = model(ids)
+    if data.class_names is None or probabilities is None:
+        return Predictions(tuple(answers.tolist()), None)
+    names = tuple(data.class_names[i] for i in answers.tolist())
+    return Predictions(names, tuple(np.round(probabilities, 6).tolist()))
 
 
 @contextmanager
@@ -157,48 +143,3 @@ def _of_table(folder: Path) -> Experiment:
         recipe=TrainConfig(name=found["recipe"]["name"], **check_table(TrainConfig, recipe, f"{path} [recipe]")),
         seed=found["seed"],
     )
-
-
-def _by_classical(experiment: Experiment, folder: Path, frame: Any, lossy: str | None) -> Predictions:
-    """Return what a model outside the Transformer, fitted once more, predicts for the rows of a table."""
-    result = finished_result(experiment, folder)
-    chosen = (result.search or {})["chosen"]
-    data = experiment.data.load(experiment.seed)
-    assert data.class_names is not None  # other models than networks have classes
-    ids, new = _ids_of(experiment, frame, data, lossy)
-    if new and not reads_any_number(chosen, len(data.vocabulary)):
-        raise ConfigurationError(
-            f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
-            f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
-        )
-    check_numbers(experiment, new, partial(place_of, frame, data.provenance["columns"]))
-    rows = TrainValidation.of(data, max_rows=experiment.recipe.max_rows)
-    # As ids: those of new numbers lie behind those of the table, whose ids stay.
-    rows = replace(
-        rows,
-        X_train=rows.ids(rows.X_train),
-        X_validation=rows.ids(rows.X_validation),
-        vocabulary=(*rows.numbers, *new),
-        is_coded=True,
-    )
-    found = refitted(experiment, rows, chosen).probabilities(ids)
-    names = tuple(data.class_names[i] for i in found.argmax(axis=1))
-    return Predictions(names, tuple(np.round(found.max(axis=1).astype(np.float64), 6).tolist()))
-
-
-def _ids_of(
-    experiment: Experiment, frame: Any, data: Dataset, lossy: str | None
-) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
-    """Return the rows of a table for the model of a run, and the numbers that are not in its own table."""
-    assert isinstance(experiment.data, TableData)  # of `_of_table`
-    return ids_of(frame, data.provenance["columns"], data.vocabulary, lossy=lossy or experiment.data.lossy or LOSSY[0])
-
-
-def _extend(network: Network, new: Sequence[Fraction]) -> None:
-    """Let a network read more numbers, whose ids are behind those that it knows."""
-    if not hasattr(network, "embedding"):  # place-wise ones have frozen vectors of each place instead
-        raise ConfigurationError(
-            f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
-            "one with --places flat reads any number"
-        )
-    network.extend(new)

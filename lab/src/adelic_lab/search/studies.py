@@ -32,9 +32,9 @@ from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.storage.records import sha256
 from adelic_lab.config.options import Setting
-from adelic_lab.runs.signals import cause, deferred_signals
 from adelic_lab.search.dimensions import Between, Report
 from adelic_lab.train.sampler import stream_seed
+from adelic_lab.train.signals import cause, deferred_signals
 
 HEARTBEAT = 5
 """Seconds between two signs of life of a running trial."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tomli_w
 import torch
 
@@ -26,13 +25,13 @@ from adelic.storage.provenance import source_commit, versions
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
 from adelic_lab.config.recipes import read_recipe_file
-from adelic_lab.models.solvers.fitting import fit_solver, solver_for
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.fitted import choose_device, device_name
-from adelic_lab.runs.runner import development
+from adelic_lab.models import RunContext, choose_device, device_name, fit
+from adelic_lab.models.network import begin
+from adelic_lab.models.solvers.fitting import solver_for
+from adelic_lab.runs.judging import development
 from adelic_lab.search.dimensions import Between, Report, Search, apply
 from adelic_lab.train.cost import check_memory
-from adelic_lab.train.fitting import begin
+from adelic_lab.train.data import TrainValidation
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -245,16 +244,12 @@ def _network_trials(search: Search, device: torch.device) -> tuple[_Trial, str |
 def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, None]:
     """Return what trains one trial of a solver, and no SHA-256: the questions follow from task and seed."""
     solver_for(search.config, changes_rate="learning-rate" in search.space)
-    source, seed = search.config.questions, search.config.seed
-    operands, answers = source.questions(seed)
-    asked, _ = next(source.tests(seed, operands))
-    questions, wanted = source.validation(seed, np.concatenate([operands, asked]))
-    source.drawn.check_unseen(operands, questions)
+    data = development(search.config)
 
     def train(config: Experiment, report: Report, between: Between) -> float:
-        fitted = fit_solver(config, operands, answers, progress=lambda *_: between())
-        accuracy: float = fitted.evaluate(questions, wanted)[0]["accuracy"]
-        report(1, accuracy, {"seconds": round(fitted.seconds, 3)})
+        fitted = fit(config, data, RunContext(folder=None, device=torch.device("cpu"), progress=lambda *_: between()))
+        accuracy: float = fitted.evaluate(data.X_validation, data.y_validation)[0]["accuracy"]
+        report(1, accuracy, {"seconds": fitted.facts["seconds"]})
         return accuracy
 
     return train, None

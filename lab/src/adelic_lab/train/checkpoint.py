@@ -14,7 +14,7 @@ from torch import nn
 
 from adelic.storage.files import atomic_write
 from adelic.storage.records import seal
-from adelic_lab.runs.folder import TENSORS, Counters, damage, parse_progress
+from adelic_lab.train.counters import TENSORS, Counters, damage, parse_progress
 
 Weights = dict[str, torch.Tensor]
 

@@ -17,9 +17,9 @@ from adelic.nn.backend import PLAIN, Backend, Noise, is_quick
 from adelic.nn.bodies.classifier import Classifier
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.results.metrics import counted_by_class, is_learned
-from adelic_lab.runs.folder import Counters
-from adelic_lab.runs.objectives import Objective
 from adelic_lab.train.checkpoint import Weights
+from adelic_lab.train.counters import Counters
+from adelic_lab.train.objectives import Objective
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
 from adelic_lab.train.steps import Compiled, divergence, is_wanted, take_steps
 from adelic_lab.train.workers import Workers
@@ -209,6 +209,11 @@ class Trainer:
         """Return the model's figures on a split, and its objective's predictions."""
         return evaluate(self.model, split, objective=self.objective, backend=self.backend, world=self.world)
 
+    def predictions(self, ids: torch.Tensor) -> np.ndarray:
+        """Return the objective's predictions for rows, (rows, length)."""
+        ids = ids.to(self.device)
+        return ask(self.model, ids, objective=self.objective, backend=self.backend, world=self.world)[0]
+
     def _learned_classes(self, split: Split) -> int:
         """Return how many classes are learned, see `is_learned`."""
         labels, (_, predicted) = split.labels.cpu().numpy(), self.evaluate(split)
@@ -319,27 +324,43 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
 
 
 @torch.no_grad()
+def ask(
+    model: nn.Module,
+    ids: torch.Tensor,
+    labels: torch.Tensor | None = None,
+    *,
+    objective: Objective,
+    backend: Backend = PLAIN,
+    world: World = ALONE,
+) -> tuple[np.ndarray, float]:
+    """Return the objective's predictions of a model for rows, and its summed loss; without labels that is 0."""
+    model.eval()
+    n_rows = len(ids)
+    first, last = world.bounds(n_rows)
+    ids, labels = ids[first:last], None if labels is None else labels[first:last]
+    rows = EVALUATION_BATCH
+    workers = Workers(None if ids.device.type == "cpu" else 1)
+    if ids.device.type == "cpu":
+        rows = min(rows, workers.rows_of_a_part(n_rows, _tokens(model, ids)))
+    nothing = ids.new_zeros((), dtype=torch.float64)
+
+    @torch.no_grad()  # which holds in one thread alone
+    def answer(part: slice) -> tuple[torch.Tensor, torch.Tensor]:
+        with backend.on(ids.device):
+            output = model(ids[part].long())
+        loss = nothing if labels is None else objective.loss(output, labels[part], reduction="sum").double()
+        return objective.predictions(output), loss
+
+    with workers:
+        found = workers.map(answer, [slice(start, start + rows) for start in range(0, max(1, len(ids)), rows)])
+    predicted = world.gather(torch.cat([predictions for predictions, _ in found]).cpu().numpy())
+    loss = torch.stack([nothing, *(loss for _, loss in found)]).sum()
+    return predicted, float(world.sum(loss))
+
+
 def evaluate(
     model: nn.Module, split: Split, *, objective: Objective, backend: Backend = PLAIN, world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its objective's predictions."""
-    model.eval()
-    first, last = world.bounds(len(split))
-    ids, labels = split.ids[first:last], split.labels[first:last]
-    rows = EVALUATION_BATCH
-    workers = Workers(None if ids.device.type == "cpu" else 1)
-    if ids.device.type == "cpu":
-        rows = min(rows, workers.rows_of_a_part(len(split), _tokens(model, ids)))
-
-    @torch.no_grad()  # which holds in one thread alone
-    def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        with backend.on(ids.device):
-            output = model(part[0].long())
-        return objective.loss(output, part[1], reduction="sum").double(), objective.predictions(output)
-
-    with workers:
-        found = workers.map(figures, zip(torch.split(ids, rows), torch.split(labels, rows), strict=True))
-    loss = torch.stack([labels.new_zeros((), dtype=torch.float64), *(loss for loss, _ in found)]).sum()
-    predicted = world.gather(torch.cat([predictions for _, predictions in found]).cpu().numpy())
-    mean_loss = float(world.sum(loss)) / len(split)  # a process may have no rows
-    return objective.figures(split.labels.cpu().numpy(), predicted, mean_loss), predicted
+    predicted, loss = ask(model, split.ids, split.labels, objective=objective, backend=backend, world=world)
+    return objective.figures(split.labels.cpu().numpy(), predicted, loss / len(split)), predicted

@@ -14,7 +14,7 @@ from torch import nn
 
 from adelic.errors import DivergenceError
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.runs.folder import Counters
+from adelic_lab.train.counters import Counters
 
 SWITCH = "ADELIC_COMPILE"
 """The environment variable that leaves steps uncompiled if it is "off"."""

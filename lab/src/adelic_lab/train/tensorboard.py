@@ -8,7 +8,10 @@ from typing import Any, Self
 
 from adelic.errors import StorageError, needs_extra
 from adelic.storage.files import storage_errors
-from adelic_lab.runs.folder import EVENT_FILES, LOG_FOLDER
+
+LOG_FOLDER = "tensorboard"
+"""Name of the subfolder of a run folder that has TensorBoard's logs."""
+EVENT_FILES = "events.out.tfevents.*"
 
 
 class TensorBoardLog:

@@ -8,62 +8,62 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Operands
-from adelic.data.protocol import Progress
 from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.solver_names import SOLVERS, parse_solver
+from adelic_lab.models import Fitted, RunContext
 from adelic_lab.models.solvers.base import Solver, build_solver
 from adelic_lab.models.solvers.saving import saved
 from adelic_lab.results.metrics import counted, history
-from adelic_lab.runs.fitted import Fitted
-from adelic_lab.runs.signals import Stopped
+from adelic_lab.train.counters import CHECKPOINT
+from adelic_lab.train.data import TrainValidation
+from adelic_lab.train.signals import Stopped
 
 _BATCH = 10_000
 
 
-def fit_solver(
-    experiment: Experiment,
-    operands: Operands,
-    answers: Answers,
-    *,
-    progress: Progress | None = None,
-    stop: Callable[[], bool] | None = None,
-    checkpoint: Path | None = None,
-) -> Fitted:
-    """Train a solver on questions; with a `checkpoint`, a file, one that was stopped goes on from there.
+def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> Fitted:
+    """Train a solver on questions; with a run folder, one that was stopped goes on from its checkpoint there.
 
-    Operands are (n, arity), integers or Fractions, answers (n,), exact. `progress` is called with (steps done, steps,
-    text), `stop` asked as often. Errors are those of `solver_for`; a ConfigurationError, too, says that answers have
-    another shape, and a WorkerError that a solver of your own has raised another error. `evaluate` of what is returned
-    takes operands and their answers, and gives the figures and the solver's answers.
+    Of the data, the rows to train on are operands, (n, arity), integers or Fractions, and exact answers, (n,). Errors
+    are those of `solver_for`; a ConfigurationError, too, says that answers have another shape, and a WorkerError that
+    a solver of your own has raised another error.
     """
     asked, how = experiment.questions.drawn, experiment.steps
     solver = solver_for(experiment, changes_rate=how.learning_rate is not None)
+    context.begin()
 
     def between(done: int, steps: int, text: str) -> None:
-        if progress is not None:
-            progress(done, steps, text)
-        if stop is not None and stop():
+        if context.progress is not None:
+            context.progress(done, steps, text)
+        if context.stop is not None and context.stop():
             raise Stopped(f"stopped after {done} of {steps} steps")
 
     if how.learning_rate is not None:
         solver.learning_rate = how.learning_rate
-    with saved(checkpoint) as trainings:
-        _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=how.steps, progress=between)
+    with saved(context.folder and context.folder / CHECKPOINT) as trainings:
+        questions = (asked, data.X_train, data.y_train)
+        _own(experiment, solver.fit, *questions, seed=experiment.seed, steps=how.steps, progress=between)
         seconds, processor_seconds = trainings.seconds, trainings.processor_seconds
+
+    def evaluate(X: Operands, y: Answers) -> tuple[dict[str, float], Answers]:
+        given = _answers(experiment, solver, X)
+        return counted(y, given), given
+
     return Fitted(
-        evaluate=lambda X, y: _judge(experiment, solver, X, y),
-        remembered=None,
-        features=None,
-        parameters=int(_own(experiment, lambda: solver.n_parameters)),
-        flops=None,
-        seconds=seconds,
-        device=machine(),
-        versions=versions("torch", "numpy"),
-        validation=None,
-        history=history(()),
-        further={"processor_seconds": round(processor_seconds, 3)},
+        evaluate=evaluate,
+        predict=lambda X: (_answers(experiment, solver, X), None),
+        facts={
+            "features": None,
+            "parameters": int(_own(experiment, lambda: solver.n_parameters)),
+            "seconds": round(seconds, 3),
+            "processor_seconds": round(processor_seconds, 3),
+            "device": machine(),
+            "versions": versions("torch", "numpy"),
+            "history": history(()),
+        },
+        keeps_checkpoint=False,
     )
 
 
@@ -81,21 +81,16 @@ def solver_for(experiment: Experiment, *, changes_rate: bool) -> Solver:
     return solver
 
 
-def _judge(
-    experiment: Experiment, solver: Solver, operands: Operands, answers: Answers
-) -> tuple[dict[str, float], Answers]:
-    """Return how many answers are exactly right, and the answer to each question (None where it has none)."""
+def _answers(experiment: Experiment, solver: Solver, operands: Operands) -> Answers:
+    """Return the answer to each question, None where there is none."""
     found = [np.empty(0, dtype=object)]
-    for start in range(0, len(answers), _BATCH):
-        part = slice(start, start + _BATCH)
-        given = _own(experiment, solver.answer, operands[part])
-        if given.shape != answers[part].shape:
-            raise ConfigurationError(
-                f"{experiment.model.name} gave answers of shape {given.shape}, not {answers[part].shape}"
-            )
+    for start in range(0, len(operands), _BATCH):
+        part = operands[start : start + _BATCH]
+        given = _own(experiment, solver.answer, part)
+        if given.shape != (len(part),):
+            raise ConfigurationError(f"{experiment.model.name} gave answers of shape {given.shape}, not {(len(part),)}")
         found.append(given)
-    given = np.concatenate(found)
-    return counted(answers, given), given
+    return np.concatenate(found)
 
 
 def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

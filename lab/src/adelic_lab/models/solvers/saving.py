@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from adelic_lab.runs.folder import Counters, damage
 from adelic_lab.train.checkpoint import Weights, load_optimizer, optimizer_state, read_tensors, under, write_tensors
+from adelic_lab.train.counters import Counters, damage
 
 _SECONDS = 5.0
 _SHARE = 0.05

@@ -12,7 +12,7 @@ from adelic.data.dataset import positions
 from adelic.data.protocol import View
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError
-from adelic_lab.runs.objectives import Objective, OneClass, make_objective
+from adelic_lab.train.objectives import Objective, OneClass, make_objective
 from adelic_lab.train.sampler import stream_seed
 
 
@@ -86,6 +86,8 @@ class TrainValidation:
         trained_on: tuple[np.ndarray, np.ndarray],
         asked: np.ndarray,
         vocabulary: tuple[int | Fraction, ...] | None = None,
+        *,
+        is_followed: bool = True,
     ) -> "TrainValidation":
         """Return the questions of a source: those to train on, and more from the same distribution for validation.
 
@@ -95,28 +97,27 @@ class TrainValidation:
             trained_on: operands and answers.
             asked: operands of the test's questions.
             vocabulary: the numbers that can occur; None where they are open-ended.
-
-        Raises:
-            ConfigurationError: the answers are numbers, or the operands fractions.
+            is_followed: whether the training is followed by validation questions; else there are none.
         """
         task, (X, y) = source.drawn, trained_on
-        if task.class_names is None or X.dtype != np.int64:
-            raise ConfigurationError(
-                f"a network with --embedding learns classes of whole numbers, and {task.name} has "
-                f"{'numbers as answers' if task.class_names is None else 'fractions'}; use --solver"
-            )
-        others = np.concatenate([X, asked])
-        X_validation, y_validation = source.validation(seed, others)
+        X_validation, y_validation, every_class = X[:0], y[:0], None
+        if is_followed:
+            others = np.concatenate([X, asked])
+            X_validation, y_validation = source.validation(seed, others)
+            task.check_unseen(X, X_validation)
+            every_class = source.validation(seed, others, task.every_class) if task.every_class else None
+        # Fractions, and integers beyond int64, are known by their digests.
+        held = (X_validation, asked) if X.dtype == np.int64 else (task.keys(X_validation), task.keys(asked))
         return cls(
             X_train=X,
             y_train=y,
             X_validation=X_validation,
             y_validation=y_validation,
-            objective=OneClass(len(task.class_names)),
+            objective=OneClass(len(task.class_names or ())),
             vocabulary=vocabulary,
-            holdout=Holdout(X_validation, asked),
+            holdout=Holdout(*held),
             symmetries={},
-            every_class=source.validation(seed, others, task.every_class) if task.every_class else None,
+            every_class=every_class,
         )
 
     def ids(self, X: np.ndarray) -> np.ndarray:

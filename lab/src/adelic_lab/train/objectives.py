@@ -64,8 +64,8 @@ class Objective(ABC):
         """Return the figures of a split; `accuracy` and `loss` decide which epoch is the best one."""
 
     @abstractmethod
-    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-        """Return fields of result.json on the test split besides `figures`: the trivial rule, and details."""
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
+        """Return fields of result.json on the answers of the test split: the trivial rule, and details."""
 
     def strata(self, labels: np.ndarray) -> np.ndarray:
         """Return the class of each row that sampling balances, int64 (rows,); one class means uniform sampling."""
@@ -109,13 +109,12 @@ class OneClass(Objective):
         figures = classification_metrics(labels, classes.astype(np.int64), loss)
         return figures | {"calibration_error": calibration_error(probabilities, classes == labels)}
 
-    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the rate of the most frequent class, whether the model predicts one class, the confusion matrix."""
-        classes = self.answers(predictions)
         return {
             "majority": majority_rate(train_labels, labels),
-            "predicts_one_class": len(np.unique(classes)) == 1,
-            "confusion": confusion(labels, classes, self.n_classes),
+            "predicts_one_class": len(np.unique(answers)) == 1,
+            "confusion": confusion(labels, answers, self.n_classes),
         }
 
     def strata(self, labels: np.ndarray) -> np.ndarray:
@@ -168,13 +167,13 @@ class SeveralClasses(Objective):
         """Return the means over the targets of their figures, the rate of rows with no error, and the loss."""
         return several_classes_metrics(labels, predictions) | {"loss": float(loss)}
 
-    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the figures of always saying each target's most frequent class, and figures for each target."""
         guess = np.broadcast_to(np.array([most_frequent(column) for column in train_labels.T]), labels.shape)
         guessed = several_classes_metrics(labels, guess)
         targets = []
         for target, n_classes in enumerate(self.n_classes):
-            true, predicted = labels[:, target], predictions[:, target]
+            true, predicted = labels[:, target], answers[:, target]
             figures = classification_metrics(true, predicted, 0.0)
             del figures["loss"]  # outputs are not kept
             rate = majority_rate(train_labels[:, target], true)
@@ -182,7 +181,7 @@ class SeveralClasses(Objective):
         return {
             "majority": guessed["accuracy"],
             "guess": guessed,
-            "predicts_one_class": len(predictions) > 0 and bool((predictions == predictions[0]).all()),
+            "predicts_one_class": len(answers) > 0 and bool((answers == answers[0]).all()),
             "targets": targets,
         }
 
@@ -250,13 +249,13 @@ class OneNumber(Objective):
         answers, is_decoded = predictions.T
         return number_metrics(labels, answers) | {"decoded": float(np.mean(is_decoded)), "loss": float(loss)}
 
-    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the figures of always answering the most frequent number."""
         guess = number_metrics(labels, np.full_like(labels, most_frequent(train_labels)))
         return {
             "majority": guess["accuracy"],
             "guess": guess,
-            "predicts_one_class": len(np.unique(predictions[:, 0])) == 1,
+            "predicts_one_class": len(np.unique(answers)) == 1,
         }
 
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.data.protocol import Progress
 from adelic.data.sources import DrawnData
@@ -22,21 +21,23 @@ from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.registry import BODIES
+from adelic.numbers.describe import describe
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
 from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.experiment import Experiment
+from adelic_lab.models import Answered, Fitted, RunContext, device_name
 from adelic_lab.results.metrics import history
-from adelic_lab.runs.development import TrainValidation
-from adelic_lab.runs.fitted import Fitted, RunContext, device_name
-from adelic_lab.runs.folder import CHECKPOINT, FILES, kept_lines, metrics_text
-from adelic_lab.runs.objectives import Objective, OneClass
-from adelic_lab.runs.signals import Stopped, cause, deferred_signals
+from adelic_lab.results.result import Result
 from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
 from adelic_lab.train.cost import check_features, check_memory, forward_flops
+from adelic_lab.train.counters import CHECKPOINT, kept_lines, metrics_text
+from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.objectives import Objective, OneClass
 from adelic_lab.train.sampler import stream_seed
+from adelic_lab.train.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.tensorboard import TensorBoardLog
 from adelic_lab.train.world import ALONE, World
 
@@ -47,7 +48,7 @@ _BLOCK = 1 << 16
 """Rows whose ids are found at once, in eight bytes each."""
 
 
-def fit_network(experiment: Experiment, data: "TrainingData", around: RunContext) -> Fitted:
+def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> Fitted:
     """Train a network, or continue after its last checkpoint.
 
     Raises:
@@ -57,50 +58,75 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: RunContext
         DivergenceError: the loss left the finite numbers.
         Interrupted, Stopped: a signal, or `stop`, asked to stop.
     """
-    check_memory(experiment, around.device)
-    world, folder = around.world, around.folder
-    with world.copy_of(folder, FILES) as source:
-        trainer = begin(experiment, data, around.device, world)
+    assert context.folder is not None
+    check_memory(experiment, context.device)
+    world, folder = context.world, context.folder
+    with world.copy_of(folder, ("metrics.jsonl", CHECKPOINT)) as source:
+        trainer = begin(experiment, data, context.device, world)
         lines = _resume(trainer, source)
-    world.lead(around.begin)
-    logs = around.tensorboard and world.rank == 0
+    world.lead(context.begin)
+    logs = context.tensorboard and world.rank == 0
     with TensorBoardLog(folder, map(json.loads, lines), experiment.to_toml()) if logs else nullcontext() as log:
-        _train(trainer, folder, lines, around.progress, log, around.stop)
+        _train(trainer, folder, lines, context.progress, log, context.stop)
     model = trainer.model
     model.load_state_dict(trainer.best)
     accuracy, negative_loss = trainer.progress.best_score
-    train = trainer.train
 
     def evaluate(X: np.ndarray, y: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
-        figures, predictions = trainer.evaluate(Split(narrow_ids(data, X), y, around.device))
-        return figures, data.objective.answers(predictions) if isinstance(experiment.data, DrawnData) else predictions
+        figures, predictions = trainer.evaluate(Split(narrow_ids(data, X), y, context.device))
+        return figures, data.objective.answers(predictions)
 
     return Fitted(
         evaluate=evaluate,
-        remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(narrow_ids(data, X)),
-        features=experiment.embedding.features,
-        parameters=sum(parameter.numel() for parameter in trainer.parameters),
-        flops=forward_flops(model, data.length)
-        if not isinstance(model, LocalGlobalClassifier) and data.vocabulary is not None
-        else None,
-        seconds=trainer.progress.seconds,
-        device=device_name(around.device),
-        versions=versions("torch", "numpy"),
-        validation={"accuracy": accuracy, "loss": -negative_loss, "epoch": trainer.progress.best_epoch},
-        history=history([json.loads(line) for line in lines]),
-        metrics=metrics_text(lines),
-        further={
+        predict=lambda X: _predict(trainer, torch.from_numpy(narrow_ids(data, X))),
+        facts={
+            "features": experiment.embedding.features,
+            "parameters": sum(parameter.numel() for parameter in trainer.parameters),
+            "flops": None
+            if isinstance(model, LocalGlobalClassifier) or data.vocabulary is None
+            else forward_flops(model, data.length),
+            "seconds": round(trainer.progress.seconds, 3),
             "processor_seconds": round(trainer.progress.processor_seconds, 3),
+            "device": device_name(context.device),
+            "versions": versions("torch", "numpy"),
+            "validation": {"accuracy": accuracy, "loss": -negative_loss, "epoch": trainer.progress.best_epoch},
+            "history": history([json.loads(line) for line in lines]),
             "places": experiment.embedding.places,
             "compute": trainer.compute,
             "devices": world.devices,
             "nodes": world.nodes,
         },
+        metrics=metrics_text(lines),
     )
 
 
-def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> Network:
-    """Return the network of a run with the best weights of its checkpoint, on the CPU, ready to be asked.
+def read(
+    experiment: Experiment, data: TrainValidation, folder: Path, result: Result, new: Sequence[Fraction] = ()
+) -> Callable[[np.ndarray], Answered]:
+    """Return the predictions of a finished run's network, which reads new numbers by its embedding's features.
+
+    An embedding, or a body, that knows no new numbers is a ConfigurationError.
+    """
+    trainer = read_trainer(experiment, data, folder)
+    network: Any = trainer.model
+    if new:
+        if not hasattr(network, "embedding"):  # place-wise ones have frozen vectors of each place instead
+            raise ConfigurationError(
+                f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
+                "one with --places flat reads any number"
+            )
+        network.extend(new)
+    return lambda X: _predict(trainer, torch.from_numpy(X))
+
+
+def _predict(trainer: Trainer, ids: torch.Tensor) -> Answered:
+    """Return a network's answers to rows, and of classes their probabilities."""
+    found = trainer.predictions(ids)
+    return trainer.objective.answers(found), found[:, 1] if isinstance(trainer.objective, OneClass) else None
+
+
+def read_trainer(experiment: Experiment, data: TrainValidation, folder: Path) -> Trainer:
+    """Return a trainer whose network has the best weights of a run's checkpoint, on the CPU, ready to be asked.
 
     Raises:
         RunFolderError: the checkpoint is gone or damaged.
@@ -108,13 +134,12 @@ def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> 
     path = folder / CHECKPOINT
     if not path.exists():
         raise RunFolderError(f"{path} is gone; --restart trains this run anew")
-    device = torch.device("cpu")
-    model = build_model(experiment, data, data.objective)
-    # A trainer for its optimizer alone: the checkpoint is checked as a whole, the optimizer's state included.
-    trainer = make_trainer(experiment, model, data, data.objective, device)
-    best, _ = load_checkpoint(path, model, trainer.optimizer)
-    model.load_state_dict(best)
-    return model.eval()
+    # A trainer also for its optimizer: the checkpoint is checked as a whole, the optimizer's state included.
+    trainer = begin(experiment, data, torch.device("cpu"))
+    trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
+    trainer.model.load_state_dict(trainer.best)
+    trainer.model.eval()
+    return trainer
 
 
 @torch.random.fork_rng(devices=[])  # modules are made on the CPU
@@ -127,6 +152,11 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     """
     if data.vocabulary is not None:
         experiment.check_numbers(data.vocabulary)
+    elif data.X_train.dtype != np.int64:
+        raise ConfigurationError(
+            f"a network with --embedding learns classes of whole numbers, and {experiment.row} has fractions; use "
+            "--solver"
+        )
     recipe, embedding = experiment.network_recipe, experiment.embedding
     check_features(
         embedding, recipe, recipe.batch_size * data.length if data.vocabulary is None else len(data.vocabulary)
