@@ -3,8 +3,8 @@
 | package | what it does |
 |---|---|
 | `config` | an `Experiment`: data, model, training and seed; its fields are the only description of an option |
-| `models` | what can be fitted beside networks: scikit-learn's models, and solvers that answer with exact numbers |
-| `train` | networks: one loop, one checkpoint, on one device or several |
+| `models` | everything that can be fitted, behind one protocol: `fit`, then `evaluate` and `predict` |
+| `train` | what a training sees, its one loop, and one checkpoint |
 | `search` | Optuna: recipes and options chosen by validation |
 | `runs` | one run in its folder, and many runs: matrices, engines, lists of folders |
 | `results` | a `Result`: a typed record, as JSON lines on disk |

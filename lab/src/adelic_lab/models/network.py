@@ -34,7 +34,7 @@ from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
 from adelic_lab.train.cost import check_features, check_memory, forward_flops
 from adelic_lab.train.counters import CHECKPOINT, kept_lines, metrics_text
 from adelic_lab.train.data import TrainValidation
-from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.loop import Split, Trainer, ask
 from adelic_lab.train.objectives import Objective, OneClass
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
@@ -78,7 +78,7 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
     return Fitted(
         evaluate=evaluate,
-        predict=lambda X: _predict(trainer, torch.from_numpy(narrow_ids(data, X))),
+        predict=lambda X: _answered(data.objective, trainer.predictions(torch.from_numpy(narrow_ids(data, X)))),
         facts={
             "features": experiment.embedding.features,
             "parameters": sum(parameter.numel() for parameter in trainer.parameters),
@@ -116,13 +116,13 @@ def read(
                 "one with --places flat reads any number"
             )
         network.extend(new)
-    return lambda X: _predict(trainer, torch.from_numpy(X))
+    # In float32, whatever the run has computed in.
+    return lambda X: _answered(data.objective, ask(network, torch.from_numpy(X), objective=data.objective)[0])
 
 
-def _predict(trainer: Trainer, ids: torch.Tensor) -> Answered:
-    """Return a network's answers to rows, and of classes their probabilities."""
-    found = trainer.predictions(ids)
-    return trainer.objective.answers(found), found[:, 1] if isinstance(trainer.objective, OneClass) else None
+def _answered(objective: Objective, predictions: np.ndarray) -> Answered:
+    """Return the answers in predictions, and of classes their probabilities."""
+    return objective.answers(predictions), predictions[:, 1] if isinstance(objective, OneClass) else None
 
 
 def read_trainer(experiment: Experiment, data: TrainValidation, folder: Path) -> Trainer:

@@ -1,8 +1,13 @@
-"""Networks: built from an experiment, trained by the one loop, saved and resumed, on one device or on several.
+"""Training: the data that it sees, its one loop, and its checkpoints.
 
-`fitting` is the entrance: it builds the model, and gives it to the `loop`, which trains by epochs; their steps are
-taken by `steps`, the training loop of networks and solvers. `checkpoint` makes a resumed run equal to one that was not
-interrupted; `world` is what the loop asks of several processes, and `devices` starts `runs` on each.
-May import `nn`, `data` and the descriptions of `training`; no solver and no classical model. One more body of a
-network belongs in `adelic.nn.bodies`, not here.
+| module | what it has |
+|---|---|
+| `loop` | the training loop: steps, epochs, evaluation |
+| `steps` | one step, of networks and solvers alike: gradients, a learning rate, an optimizer's step |
+| `sampler` | which rows a step has, as a function of (seed, step) |
+| `data`, `objectives` | what training may see; what is predicted, with its loss and figures |
+| `checkpoint`, `counters`, `signals` | model, optimizer and step in one file; how far a run is; who asks it to stop |
+| `workers`, `world` | the threads, and the processes, that share a batch |
+
+May import `config`, `results`, and of adelic `nn`, `data` and below; no model.
 """
