@@ -21,7 +21,7 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.nn import functional
-from adelic_lab.runs.fitted import device_name
+from adelic_lab.models import device_name
 
 TARGET = 0.5
 SPACE = AdeleSpace()
