@@ -19,14 +19,13 @@ import pytest
 
 from adelic.cli import main
 from adelic.data import DrawnData, TaskData
-from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError, WorkerError
+from adelic.errors import ConfigurationError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab import Experiment, SolverConfig, Steps, list_runs, outstanding, run, run_distributed, run_matrix
 from adelic_lab.config.solver_names import PACKAGED
 from adelic_lab.plans import choose, experiments, gather, read_plan, write_report
 from adelic_lab.report.arithmetic import show
 from adelic_lab.report.files import finished
-from adelic_lab.results.result import Result
 from adelic_lab.runs.engines import Budget, EmbeddedEngine, Execution, WorkersEngine
 
 # Worker processes import it, so it is a module and not a part of this one.
@@ -157,39 +156,26 @@ def lines(results=Path("results")):
 def test_the_packaged_plans():
     own = "own_solvers:Linear"
     full = experiments(read_plan("full", "arithmetic", own_solvers=[own]))
-    for name in ("addition", "subtraction", "multiplication"):
-        mine = {(e.model.name, e.data.examples, e.seed) for e in full if e.data.task == name}
-        flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
-        sizes = dict.fromkeys(flat, (100, 1000, 10000, 30000))
-        sizes["adelic-placewise"] = (100, 300, 1_000, 3_000, 10_000)
-        assert mine >= {(solver, size, seed) for solver in sizes for size in sizes[solver] for seed in range(5)}
-    by_entry = {}
+    seeds, asked = {}, {}
     for e in full:
-        by_entry.setdefault((e.data.task, e.model.name, e.data.examples), []).append(e.seed)
-    assert all(seeds == [0, 1, 2, 3, 4] for seeds in by_entry.values())
-    of_number_theory = {"adelic-characters"}
-    long = {
-        "fone:d_model=256",
-        *(name for name in PACKAGED if name.endswith("autoregressive=true")),
-    }  # of plans of one's own
+        seeds.setdefault((e.data.task, e.model.name, e.data.examples), []).append(e.seed)
+        asked.setdefault(e.data.task, set()).add(e.model.name)
+    assert all(found == [0, 1, 2, 3, 4] for found in seeds.values())
+    flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
+    sizes = dict.fromkeys(flat, (100, 1000, 10000, 30000)) | {"adelic-placewise": (100, 300, 1_000, 3_000, 10_000)}
+    for name in ("addition", "subtraction", "multiplication"):
+        assert seeds.keys() >= {(name, solver, size) for solver in sizes for size in sizes[solver]}
+    assert asked.keys() == set(ARITHMETIC)
+    # Long ones are of plans of one's own.
+    long = {"fone:d_model=256", *(name for name in PACKAGED if name.endswith("autoregressive=true"))}
+    known = {own, *PACKAGED} - long - {"adelic-characters", "counting-table"}  # of number theory
+    assert set().union(*asked.values()) == known
     # Of sums and products alone.
-    controls = {
-        "adelic-one-hot",
-        "adelic-placewise:precision=3",
-        "adelic-permuted",
-        "adelic-chosen-places",
-        "crt-composite",
-    }
-    controls |= {"adelic-flat:d_model=256", "adelic-flat:d_model=608", "fone-placewise", "base-10-placewise"}
-    controls |= {name for name in PACKAGED if name.endswith("orders=both")}
-    for name in set(ARITHMETIC) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
-        there = {solver for p, solver, _ in by_entry if p == name}
-        assert there >= {own, *PACKAGED} - controls - of_number_theory - long
-    assert {solver for _, solver, _ in by_entry} == {
-        own,
-        *PACKAGED,
-    } - of_number_theory - long
-    assert {e.data.task for e in full} == set(ARITHMETIC)
+    controls = {f"adelic-{name}" for name in ("one-hot", "placewise:precision=3", "permuted", "chosen-places")}
+    controls |= {"crt-composite", "adelic-flat:d_model=256", "adelic-flat:d_model=608", "fone-placewise"}
+    controls |= {"base-10-placewise", *(name for name in PACKAGED if name.endswith("orders=both"))}
+    del asked["modular-inverse-prime"]  # which is a failure of AOE, not a comparison
+    assert set.intersection(*asked.values()) >= known - controls
     cases = {(e.data.test_cases, e.data.confirmation_cases, e.data.never_seen_cases) for e in full}
     assert cases == {(10_000, 100_000, 2_000)}
     assert len({e.label for e in full}) == len(full)
@@ -220,20 +206,6 @@ def test_a_plan_of_ones_own():
         "adelic train addition --examples 50 --test-cases 200 --confirmation-cases 500 --never-seen-cases 100 "
         "--solver own_solvers:Linear --steps 20 --seed 1"
     )
-
-
-def test_a_changed_option_is_another_run():
-    changes = ({}, {"steps": 11}, {"test_cases": 300}, {"seed": 1})
-    assert len({experiment(**change).label for change in changes}) == 4
-
-
-def test_nothing_left_of_a_plan():
-    with pytest.raises(ConfigurationError, match="no run"):
-        choose(read_plan("plan.toml"), tasks=["sum"])
-    with pytest.raises(UnknownNameError, match="did you mean 'sum'"):
-        choose(read_plan("plan.toml"), tasks=["summ"])
-    with pytest.raises(ConfigurationError, match=r"there is no plan 'other\.toml'"):
-        read_plan("other.toml")
 
 
 def counts(figures):
@@ -272,20 +244,6 @@ def test_questions_are_the_same_for_every_solver_and_none_is_trained_on():
             assert not trained & set(map(tuple, questions.tolist()))
     assert (data.questions(7)[0] == operands).all()
     assert not np.array_equal(data.questions(8)[0], operands)
-
-
-def test_a_run_is_repeated_exactly():
-    first, again = (asked(experiment(problem="comparison", examples=50)) for _ in range(2))
-    assert (first.test, first.never_seen) == (again.test, again.never_seen)
-
-
-def test_a_result_is_read_as_it_was_written():
-    result = asked(experiment())
-    assert Result.parse(result.sealed(), "here") == result
-    damaged = result.as_dict()
-    damaged["never_seen"]["longer"]["correct"] = -1
-    with pytest.raises(RunFolderError, match=r"never_seen\.longer\.correct is -1 instead of a whole number"):
-        Result.parse(json.dumps(damaged).encode(), "here")
 
 
 @forks
@@ -359,40 +317,20 @@ def test_a_process_that_is_ended_is_begun_once_more_alone():
 @forks
 def test_networks_are_trained_in_workers_too(monkeypatch, invoke):
     monkeypatch.setenv("ADELIC_CACHE", "cache")
-    arguments = [
-        "schubert-4",
-        "--recipe",
-        "quick",
-        "--epochs",
-        "1",
-        "--max-rows",
-        "200",
-        "--seeds",
-        "0,1",
-        "--embeddings",
-        "learned",
-    ]
-    for folder, workers in (("one", "1"), ("two", "2")):
-        given = ["--workers", workers, "--runs-dir", folder, "--results-dir", f"results-{folder}", "--device", "cpu"]
-        done = invoke("reproduce", *arguments, *given)
+    for folder, workers in (("one", 1), ("two", 2)):
+        given = "reproduce schubert-4 --recipe quick --epochs 1 --max-rows 200 --seeds 0,1 --embeddings learned"
+        given += f" --workers {workers} --runs-dir {folder} --results-dir results-{folder} --device cpu"
+        done = invoke(*given.split(" "))
         assert done.status == 0, done.out
     one, two = ([json.loads(line) for line in sorted(lines(Path(f"results-{f}")))] for f in ("one", "two"))
-    assert [r["test"] for r in sorted(one, key=lambda r: r["seed"])] == [
-        r["test"] for r in sorted(two, key=lambda r: r["seed"])
-    ]
+    one, two = ([r["test"] for r in sorted(found, key=lambda r: r["seed"])] for found in (one, two))
+    assert one == two
     assert len(two) == 2
 
 
 def test_a_spent_budget_starts_and_leaves_nothing():
     assert run_all([experiment("Slow", seed=1)], budget=Budget(0)) == 1
     assert lines() == set()
-
-
-def test_a_damaged_result_is_named():
-    Path("results").mkdir()
-    Path("results", "addition-10.jsonl").write_text("{}\n")
-    with pytest.raises(RunFolderError, match=re.escape("addition-10.jsonl line 1")):
-        run_all([experiment()])
 
 
 def test_solvers_and_data_belong_together():
@@ -540,26 +478,9 @@ def test_errors_are_one_line(capsys, arguments, words):
     assert not Path("results").exists()
 
 
-def test_a_failed_solver_ends_the_command_with_its_line(folder, capsys):
-    (folder / "plan.toml").write_text(PLAN.replace("Linear", "Failing"))
-    with pytest.raises(SystemExit) as caught:
-        main(["reproduce", "arithmetic", "addition", "--plan", "plan.toml", "--workers", "1"])
-    assert caught.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "adelic: own_solvers:Failing: ValueError: the solver is tired (own_solvers.py:" in err
-    assert "Traceback" not in err
-
-
 def test_commands_of_a_dry_run(invoke):
     done = invoke("reproduce", "arithmetic", "--plan", "plan.toml", "--dry-run")
     printed = done.out.splitlines()
     assert len(printed) == len(set(printed)) == 14
     assert all(line.startswith("adelic train ") for line in printed)
     assert not Path("results").exists()
-
-
-def test_arithmetic_comes_first(invoke):
-    done = invoke("reproduce", "--seeds", "0", "arithmetic")
-    assert done.status == 2
-    assert "arithmetic comes first" in done.err

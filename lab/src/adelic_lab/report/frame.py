@@ -30,11 +30,12 @@ from adelic_lab.results.result import Result
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error")
 ERRORS = ("exact_match", "mean_absolute_error", "mean_squared_error")
-RULES = ("majority", "lookup", "rule")
+RULES = {"majority class": "majority", "look-up": "lookup", "best trivial rule": "rule"}
+"""The trivial rules by what tables call them."""
 TRIVIAL = ("majority", "lookup")
 """The trivial rules, which learn nothing: comparisons of models leave them out."""
 ONE_CLASS, ONE_SPLIT, OTHER_PRECISION = "†", "‡", "§"
-_MEANS = (*METRICS, *ERRORS, *RULES, "validation_accuracy", "validation_loss")
+_MEANS = (*METRICS, *ERRORS, *RULES.values(), "validation_accuracy", "validation_loss")
 
 
 def run_frame(results: Iterable[Result]) -> pd.DataFrame:
@@ -388,8 +389,7 @@ class Comparison:
     @property
     def rules(self) -> dict[str, float | None]:
         """Return the mean test accuracies of the trivial rules, by their names; None where older results lack one."""
-        said = {"majority class": "majority", "look-up": "lookup", "best trivial rule": "rule"}
-        return {name: self.trivial(rule) for name, rule in said.items()}
+        return {name: self.trivial(rule) for name, rule in RULES.items()}
 
     def best(self, *, kinds: Sequence[str] = (), embeddings: Sequence[str] = ()) -> str | None:
         """Return the model with the best validation accuracy, of equal ones loss; test figures are not used.

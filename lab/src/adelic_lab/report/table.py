@@ -20,13 +20,20 @@ IMPOSSIBLE = "—"
 EACH_SEED = "each seed"
 
 
+Line = dict[str, str | None]
+"""A line of a table by column; a column that it lacks, or None, is a dash."""
+
+
 @cache
-def wording() -> dict[str, dict[str, str]]:
-    """Return the titles of tables and the sentences under them, from wording.toml, what they share filled in."""
+def wording() -> dict[str, dict[str, Any]]:
+    """Return wording.toml: titles and columns of tables, and the sentences under them, what these share filled in."""
     content = resources.files("adelic_lab.report").joinpath("wording.toml").read_text(encoding="utf-8")
     found = tomllib.loads(content)
-    shared = found["shared"]
-    return {table: {key: text.format_map(shared) for key, text in said.items()} for table, said in found.items()}
+    plain = ("title", "columns")
+    return {
+        table: {key: text if key in plain else text.format_map(found["shared"]) for key, text in said.items()}
+        for table, said in found.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,20 @@ class Table:
     ) -> "Table":
         """Return a table of rows of cells."""
         return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object), notes, title, names)
+
+    @classmethod
+    def named(
+        cls, name: str, lines: Sequence[Line], *, notes: Sequence[str] = (), names: int = 1, **about: str
+    ) -> "Table":
+        """Return a table with the title, the columns and, behind other notes, the sentences that wording.toml has.
+
+        The title is filled in with what the table is `about`. Columns that do not stand there are those of the lines.
+        """
+        said = wording()[name]
+        frame = pd.DataFrame(lines, columns=said.get("columns"), dtype=object).fillna(NONE)
+        sentences = (text for key, text in said.items() if key not in ("title", "columns"))
+        title = said["title"].format_map(about) if "title" in said else None
+        return cls(frame, (*notes, *sentences), title, names)
 
     def __post_init__(self) -> None:
         """Explain the marks that stand in cells."""
@@ -162,19 +183,21 @@ def mean_with_interval(
     return write(sample.mean()) + of_two
 
 
-def figure(values: Iterable[float]) -> str:
-    """Return the mean of a rate over seeds as text: in percent, with its interval."""
-    return mean_with_interval(values)
+_ERRORS = ("mean_absolute_error", "mean_squared_error")
 
 
-def loss(values: Iterable[float]) -> str:
-    """Return the mean of a loss over seeds as text, with its interval."""
-    return mean_with_interval(values, scale=1, decimals=4)
+def mean_of(runs: pd.DataFrame, metric: str = "accuracy") -> str:
+    """Return the mean of a metric over the seeds of runs, with its interval: rates in percent, four digits of errors.
 
-
-def error(values: Iterable[float]) -> str:
-    """Return the mean of an error over seeds as text, four digits of it, with its interval."""
-    return mean_with_interval(values, write="{:.4g}".format, write_interval="{:.2g}".format)
+    >>> runs = pd.DataFrame({"accuracy": [0.5], "loss": [0.25], "mean_squared_error": [12345.0]})
+    >>> [mean_of(runs, metric) for metric in runs]
+    ['50.00', '0.2500', '1.234e+04']
+    """
+    if metric in _ERRORS:
+        return mean_with_interval(runs[metric], write="{:.4g}".format, write_interval="{:.2g}".format)
+    return (
+        mean_with_interval(runs[metric], scale=1, decimals=4) if metric == "loss" else mean_with_interval(runs[metric])
+    )
 
 
 def percent(rate: float | None, *, decimals: int = 2, none: str = NONE) -> str:

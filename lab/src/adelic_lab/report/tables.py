@@ -1,7 +1,7 @@
 """The tables of results: of all runs, of each row, and of all rows together.
 
-To add one, write a function that returns a `Table`, its sentences into wording.toml, and its name into `tables`; the
-names are `adelic_lab.report.TABLES`.
+To add one, write a function from results to lines, put its title, its columns and the sentences under it into
+wording.toml, and its name into `tables` and `adelic_lab.report.TABLES`.
 """
 
 import math
@@ -14,7 +14,7 @@ import pandas as pd
 from adelic_lab.config.names import unused_options
 from adelic_lab.report import TABLES
 from adelic_lab.report.frame import (
-    METRICS,
+    RULES,
     TRIVIAL,
     Comparison,
     changes,
@@ -45,11 +45,10 @@ from adelic_lab.report.statistics import (
 from adelic_lab.report.table import (
     NONE,
     NOT_RUN,
+    Line,
     Table,
-    error,
-    figure,
     interval_text,
-    loss,
+    mean_of,
     p_text,
     percent,
     points,
@@ -58,21 +57,8 @@ from adelic_lab.report.table import (
 )
 from adelic_lab.results.result import Result
 
+RUN_COLUMNS, FURTHER_COLUMNS = (tuple(wording()[name]["columns"]) for name in ("runs", "further"))
 _RATES = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "macro-F1": "macro_f1"}
-RUN_COLUMNS = (
-    *("task", "model", "training", "majority class", "look-up", "best trivial rule"),
-    *("test accuracy", "macro-F1", "test loss", "published"),
-)
-FURTHER_COLUMNS = (
-    *("task", "target", "model", "recipe", "seeds", "exact match, trivial rule and look-up", "exact match"),
-    *("majority class and look-up", *_RATES, "mean absolute error"),
-    *("mean squared error, trivial rule and look-up", "mean squared error", "loss", "ACD authors"),
-)
-_SINGLE_RUN_COLUMNS = (
-    *("row", "edition", "split", "contaminated", "model", "options", "recipe", "symmetries", "seed", "split_seed"),
-    *("train_rows", "test_rows", *METRICS, "majority", "lookup", "rule"),
-    *("parameters", "flops", "tokens", "seconds", "device", "commit", "command", "right"),
-)
 MOST_TARGETS = 8
 """Greatest number of targets of a row for which each target has a line of its own."""
 LEAST_CHANGES = 2
@@ -107,15 +93,11 @@ def tables(results: Iterable[Result], *wanted: str, all_rows: bool = False, row:
     return [table for name in wanted or TABLES for table in makers[name]()]
 
 
-def _notes(table: str) -> tuple[str, ...]:
-    return tuple(text for key, text in wording()[table].items() if key != "title")
-
-
 def _accuracy(one: Comparison, name: str) -> str:
     """Return a model's accuracy with its marks."""
     if name not in one.models.index:
         return NOT_RUN
-    return f"{figure(one.models.runs[name].accuracy)}{one.models.marks[name]}"
+    return f"{mean_of(one.models.runs[name])}{one.models.marks[name]}"
 
 
 def _named(one: Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
@@ -124,8 +106,7 @@ def _named(one: Comparison, name: str | None, metric: str = "accuracy", *, more:
         return NOT_RUN
     said = form_alone(name + one.models.marks[name]).removeprefix("learned").lstrip(", ")
     words = ", ".join(filter(None, [said, more]))
-    write = loss if metric == "loss" else figure
-    return write(one.models.runs[name][metric]) + (f" ({words})" if words else "")
+    return mean_of(one.models.runs[name], metric) + (f" ({words})" if words else "")
 
 
 def _contrast(found: Mapping[str, Any] | None) -> str:
@@ -183,23 +164,20 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
     have a line; contaminated data is left out. `found` has one comparison a row and recipe; where only one `row` was
     looked at, nothing is said of the others.
     """
-    lines = [_overview_line(title, _choose(mine), mine) for title, mine in _by_title(found, row).items()]
-    columns = (
-        *("row", "AOE", "learned", "AOE − learned", "best rival", "best outside the Transformer", "majority class"),
-        *("look-up", "best published", "above published"),
-    )
-    return Table.of(columns, lines, _notes("overview"), wording()["overview"]["title"])
+    return Table.named("overview", [_overview_line(*each) for each in _by_title(found, row).items()])
 
 
-def _overview_line(title: str, chosen: Comparison | None, every: Sequence[Comparison]) -> tuple[str, ...]:
+def _overview_line(title: str, every: Sequence[Comparison]) -> Line:
     """Return the line of a row.
 
     `every` recipe that ran on the row may have the best rival, where it did not run with the one that is chosen.
     """
+    chosen = _choose(every)
     if chosen is None:
         row = next(row for name, row in published_rows().items() if as_published(name) == title)
+        line = dict.fromkeys(("AOE", "learned", "best rival", "best outside the Transformer", "look-up"), NOT_RUN)
         best = _best_published(row.best_published())
-        return title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE
+        return line | {"row": title, "majority class": _majority(row), "best published": best}
     contrast = declared_contrast(chosen)
     aoe = chosen.best(kinds=["AOE"])
     learned = contrast["learned"] if contrast else chosen.best(embeddings=["learned"])
@@ -208,19 +186,20 @@ def _overview_line(title: str, chosen: Comparison | None, every: Sequence[Compar
         rivals = [max(rivals, key=lambda rival: rival[0].score(rival[1]))]
     row_published = published_row(chosen.run)
     published = row_published.best_published(chosen.first.edition) if row_published else None
-    above = NONE if aoe is None or published is None else verdict(chosen.models.runs[aoe].accuracy, published[1])
-    return (
-        title,
-        _named(chosen, aoe, more=_recipe(chosen)),
-        _named(chosen, learned),
-        _contrast(contrast),
-        _named(*rivals[0], more="" if rivals[0][0] is chosen else _recipe(rivals[0][0])) if rivals else NOT_RUN,
-        _named(chosen, chosen.best(kinds=["outside"])),
-        percent(chosen.trivial("majority")),
-        percent(chosen.trivial("lookup")),
-        _best_published(published),
-        above,
-    )
+    above = None if aoe is None or published is None else verdict(chosen.models.runs[aoe].accuracy, published[1])
+    return {
+        "row": title,
+        "AOE": _named(chosen, aoe, more=_recipe(chosen)),
+        "learned": _named(chosen, learned),
+        "AOE − learned": _contrast(contrast),
+        "best rival": next(
+            (_named(one, name, more="" if one is chosen else _recipe(one)) for one, name in rivals), NOT_RUN
+        ),
+        "best outside the Transformer": _named(chosen, chosen.best(kinds=["outside"])),
+        **_rules(chosen),
+        "best published": _best_published(published),
+        "above published": above,
+    }
 
 
 def _best_rival(one: Comparison) -> str | None:
@@ -265,30 +244,23 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
     """Return the declared contrast of each row and recipe: AOE minus learned vectors; contaminated data is left out."""
     contrasts = {i: (one, contrast) for i, one in enumerate(found) if (contrast := declared_contrast(one))}
     adjusted = corrected({i: contrast for i, (_, contrast) in contrasts.items()}).adjusted
-    lines = []
+    lines: list[Line] = []
     for i, (one, contrast) in contrasts.items():
         aoe, learned = contrast["aoe"], contrast["learned"]
-        rows = discordance(one.models.runs[aoe], one.models.runs[learned])
-        of_rows = (NONE, NONE, NONE) if rows is None else (
-            f"{rows['first']:,} / {rows['second']:,}", p_text(rows["p"]), interval_text(rows)
-        )  # fmt: skip
-        lines.append(
-            (
-                f"{one.first.title}, {recipe_title(one.recipe)}{one.fewer_rows}",
-                f"{figure(one.models.runs[aoe].accuracy)} ({form_alone(aoe)}){one.models.marks[aoe]}",
-                _accuracy(one, learned),
-                percent(one.models.lookup[aoe]),
-                _contrast(contrast),
-                p_text(adjusted[i]),
-                str(contrast["seeds"]),
-                *of_rows,
-            )
-        )
-    columns = (
-        *("row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p, corrected", "seeds"),
-        *("rows: AOE / learned alone", "p, McNemar", "interval over rows"),
-    )
-    return Table.of(columns, lines, _notes("contrasts"), wording()["contrasts"]["title"])
+        line: Line = {
+            "row, recipe": f"{one.first.title}, {recipe_title(one.recipe)}{one.fewer_rows}",
+            "AOE": f"{mean_of(one.models.runs[aoe])} ({form_alone(aoe)}){one.models.marks[aoe]}",
+            "learned": _accuracy(one, learned),
+            "look-up": percent(one.models.lookup[aoe]),
+            "AOE − learned": _contrast(contrast),
+            "p, corrected": p_text(adjusted[i]),
+            "seeds": str(contrast["seeds"]),
+        }
+        if rows := discordance(one.models.runs[aoe], one.models.runs[learned]):
+            line["rows: AOE / learned alone"] = f"{rows['first']:,} / {rows['second']:,}"
+            line |= {"p, McNemar": p_text(rows["p"]), "interval over rows": interval_text(rows)}
+        lines.append(line)
+    return Table.named("contrasts", lines)
 
 
 def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None) -> Table:
@@ -297,32 +269,33 @@ def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None
     Ours are those on the published edition and split, which are the paper's. The metric is "accuracy" or "loss"; other
     arguments are those of `overview`.
     """
-    lines: list[tuple[str, ...]] = []
-    for name, of_paper in published_rows().items():
-        if row not in (None, name):
+    lines: list[Line] = []
+    for name, paper in published_rows().items() if row is None else ((row, published_rows().get(row)),):
+        if paper is None:
             continue
-        learned, aoe = (_published_figure(of_paper.figures[who], metric) for who in ("paper_baseline", "paper_aoe"))
+        line: Line = {
+            "row": as_published(name),
+            "paper: learned": _published_figure(paper.figures["paper_baseline"], metric),
+            "paper: AOE": _published_figure(paper.figures["paper_aoe"], metric),
+        }
         mine = [one for one in found if one.first.title == as_published(name) and one.has_network]
-        if not mine:
-            lines.append((as_published(name), NONE, _majority(of_paper), NOT_RUN, learned, NOT_RUN, aoe, NOT_RUN))
         for one in mine:
             rows = f"{one.max_rows:,} rows" if one.max_rows else ""
-            ours = [_named(one, one.best(embeddings=[name]), metric, more=rows) for name in ("learned", "adelic")]
-            rules = [percent(one.trivial(rule)) for rule in TRIVIAL]
-            lines.append((as_published(name), recipe_title(one.recipe), *rules, learned, ours[0], aoe, ours[1]))
-    columns = [
-        *("row", "recipe", "majority class", "look-up", "paper: learned", "ours: learned", "paper: AOE", "ours: AOE")
-    ]
-    table = Table.of(columns, lines, _notes(metric), wording()[metric]["title"])
-    if metric == "loss":  # trivial rules have none
-        return Table(table.frame.drop(columns=columns[2:4]), table.notes, table.title)
-    return table
+            ours = {
+                f"ours: {who}": _named(one, one.best(embeddings=[embedding]), metric, more=rows)
+                for who, embedding in (("learned", "learned"), ("AOE", "adelic"))
+            }
+            lines.append(line | {"recipe": recipe_title(one.recipe)} | _rules(one) | ours)
+        if not mine:
+            not_run = dict.fromkeys(("look-up", "ours: learned", "ours: AOE"), NOT_RUN)
+            lines.append(line | {"majority class": _majority(paper)} | not_run)
+    return Table.named(metric, lines)
 
 
-def _published_figure(published: Figure, metric: str) -> str:
+def _published_figure(published: Figure, metric: str) -> str | None:
     if metric == "accuracy":
         return f"{published.accuracy:.2f}"
-    return NONE if published.loss is None else f"{published.loss:.4f}"
+    return None if published.loss is None else f"{published.loss:.4f}"
 
 
 def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
@@ -330,30 +303,32 @@ def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
 
     AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
     """
-    groups: dict[tuple[str, str], list[Comparison]] = {}
+    groups: dict[tuple[str, str], dict[str, Comparison]] = {}
     for one in found:
         if one.has_network:
-            groups.setdefault((one.recipe, one.first.split), []).append(one)
+            groups.setdefault((one.recipe, one.first.split), {})[one.first.title + one.fewer_rows] = one
     made = []
     for (recipe, split), rows in groups.items():
-        models = pd.concat([one.models for one in rows]).drop_duplicates("name", keep="last")
+        models = pd.concat([one.models for one in rows.values()]).drop_duplicates("name", keep="last")
         kinds = models.kind[~models.embedding.isin(TRIVIAL)]
         order = sorted(kinds.index, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
-        made.append(
-            Table.of(
-                ("model", *(one.first.title + one.fewer_rows for one in rows)),
-                [*((name, *(_accuracy(one, name) for one in rows)) for name in order), *_rules(rows)],
-                _notes("recipes"),
-                f"Every model, {recipe_title(recipe)} recipe, {split} split",
-            )
-        )
+        made.append(Table.named("recipes", _grid(rows, order), recipe=recipe_title(recipe), split=split))
     return made
 
 
-def _rules(found: Sequence[Comparison]) -> list[tuple[str, ...]]:
-    """Return the lines of the trivial rules, a column a comparison."""
-    every = [one.rules for one in found]
-    return [(name, *(percent(rates[name]) for rates in every)) for name in every[0]]
+def _grid(found: Mapping[str, Comparison], models: Iterable[str], more: Sequence[Line] = ()) -> list[Line]:
+    """Return the lines of models, further ones, and those of the trivial rules, a column a comparison."""
+    rules = {heading: _rules(one) for heading, one in found.items()}
+    return [
+        *({"model": name} | {heading: _accuracy(one, name) for heading, one in found.items()} for name in models),
+        *more,
+        *({"model": rule} | {heading: of[rule] for heading, of in rules.items()} for rule in RULES),
+    ]
+
+
+def _rules(one: Comparison) -> dict[str, str]:
+    """Return the accuracies of the trivial rules, by their names."""
+    return {name: percent(rate) for name, rate in one.rules.items()}
 
 
 def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
@@ -362,18 +337,19 @@ def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
     AOE − learned is the declared contrast of each number.
     """
     groups: dict[tuple[str, str], list[Comparison]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: one.max_rows or math.inf):
         groups.setdefault((one.first.data, one.recipe), []).append(one)
     made = []
-    for group in groups.values():
-        first, *fewer = sizes = sorted(group, key=lambda one: one.max_rows or math.inf)
+    for key in dict.fromkeys((one.first.data, one.recipe) for one in found):
+        first, *fewer = groups[key]
+        sizes = {
+            f"{one.max_rows:,} rows" if one.max_rows else f"all {one.run.rows['train']:,}": one for one in groups[key]
+        }
         shared = [name for name in first.models.index if any(name in one.models.index for one in fewer)]
-        lines = [(name, *(_accuracy(one, name) for one in sizes)) for name in shared]
-        lines.append(("AOE − learned", *(_contrast(declared_contrast(one)) for one in sizes)))
-        columns = [f"{one.max_rows:,} rows" if one.max_rows else f"all {one.run.rows['train']:,}" for one in sizes]
-        title = f"By the number of training rows: {first.first.title}, {recipe_title(first.recipe)} recipe"
+        contrast = {heading: _contrast(declared_contrast(one)) for heading, one in sizes.items()}
+        lines = _grid(sizes, shared, [{"model": "AOE − learned"} | contrast])
         if fewer:
-            made.append(Table.of(("model", *columns), [*lines, *_rules(sizes)], _notes("sizes"), title))
+            made.append(Table.named("sizes", lines, row=first.first.title, recipe=recipe_title(first.recipe)))
     return made
 
 
@@ -382,25 +358,24 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
 
     Arguments are those of `overview`, whose models these are.
     """
-    lines = []
+    lines: list[Line] = []
     for title, one in chosen_by_validation(found, row).items():
         of_row = [] if one is None else [one.best(kinds=["AOE"]), one.best(embeddings=["learned"])]
         for model in (one.models.loc[name] for name in of_row if one is not None and name is not None):
             flops = 3 * model.flops * model.train_rows * model.run.configuration["recipe"].get("epochs", 0)
             command, _, comment = model.run.todays_command().partition("  # ")
             lines.append(
-                (
-                    title,
-                    model["name"] + model.marks,
-                    f"{model.train_rows:,}",
-                    NONE if pd.isna(model.tokens) else f"{model.tokens / 1e6:,.1f}",
-                    NONE if pd.isna(flops) else f"{flops:.1e}",
-                    shown_seconds(list(model.runs.run)),
-                    f"`{command}`" + (f" ({comment})" if comment else ""),
-                )
+                {
+                    "row": title,
+                    "model": model["name"] + model.marks,
+                    "training rows": f"{model.train_rows:,}",
+                    "tokens, millions": None if pd.isna(model.tokens) else f"{model.tokens / 1e6:,.1f}",
+                    "FLOPs": None if pd.isna(flops) else f"{flops:.1e}",
+                    "seconds": shown_seconds(list(model.runs.run)),
+                    "command": f"`{command}`" + (f" ({comment})" if comment else ""),
+                }
             )
-    columns = ("row", "model", "training rows", "tokens, millions", "FLOPs", "seconds", "command")
-    return Table.of(columns, lines, _notes("costs"), wording()["costs"]["title"])
+    return Table.named("costs", lines)
 
 
 # One row and recipe.
@@ -408,38 +383,42 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
 
 def models_table(one: Comparison) -> Table:
     """Return every model of a comparison, the most accurate first, then the row's published figures."""
-    models = one.models
-    runs = list(models.runs)
-    frame = pd.DataFrame(
-        {
-            "model": models["name"] + models.marks,
-            "accuracy": [figure(each.accuracy) for each in runs],
-            "above look-up": (models.accuracy - models.lookup).map(points),
-            "seeds": models.n_seeds.map(str),
-            "balanced accuracy": [figure(each.balanced_accuracy) for each in runs],
-            "macro-F1": [figure(each.macro_f1) for each in runs],
-            "loss": [loss(each.loss) for each in runs],
-            "parameters": models.parameters.map("{:,}".format),
-            "seconds": [shown_seconds(list(each.run)) for each in runs],
-            "training": models.run.map(_training),
-        }
-    )
     row = published_row(one.run)
-    published = [
+    lines: list[Line] = [
+        {
+            "model": model["name"] + model.marks,
+            "accuracy": mean_of(model.runs),
+            "above look-up": points(model.accuracy - model.lookup),
+            "seeds": str(model.n_seeds),
+            "balanced accuracy": mean_of(model.runs, "balanced_accuracy"),
+            "macro-F1": mean_of(model.runs, "macro_f1"),
+            "loss": mean_of(model.runs, "loss"),
+            "parameters": f"{model.parameters:,}",
+            "seconds": shown_seconds(list(model.runs.run)),
+            "training": _training(model.run),
+        }
+        for _, model in one.models.iterrows()
+    ]
+    lines += [
         {"model": who, "accuracy": str(theirs), "loss": _published_figure(theirs, "loss")}
         for who, theirs in (row.published(one.first.edition) if row else {}).items()
     ]
-    frame = pd.concat([frame, pd.DataFrame(published, columns=frame.columns)]).fillna(NONE)
     trivial = ", ".join(f"{name} {percent(rate)} %" for name, rate in one.rules.items() if rate is not None)
-    return Table(frame, (f"{one.heading}: {trivial}.", *_notes("models")), one.heading)
+    return Table.named("models", lines, notes=[f"{one.heading}: {trivial}."], heading=one.heading)
 
 
-def _training(run: Result) -> str:
+def _training(run: Result) -> str | None:
     recipe = run.configuration["recipe"]
     if "d_model" not in recipe:
-        return f"search of {recipe['trials']} trials" if recipe.get("trials", 1) > 1 else NONE
+        return f"search of {recipe['trials']} trials" if recipe.get("trials", 1) > 1 else None
     epochs = f"{recipe['epochs']} epoch{'s' if recipe['epochs'] > 1 else ''}"
     return f"{epochs}, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"
+
+
+def _tested(found: Mapping[str, Any]) -> Line:
+    """Return the cells of a `difference` with its test."""
+    cells = points(found["mean"]), interval_text(found), str(found["seeds"]), p_text(found["adjusted"])
+    return dict(zip(("difference", "95 % interval", "seeds", "p, corrected"), cells, strict=True))
 
 
 def differences_table(one: Comparison) -> Table:
@@ -452,13 +431,12 @@ def differences_table(one: Comparison) -> Table:
     declared = declared_pair(one)
     is_mine = np.array([subject in pair for pair in found.index], dtype=bool)
     mine, rest = found[is_mine], found[~is_mine]
-    lines = {}
+    lines: dict[str, Line] = {}
     for (first, second), each in mine.iterrows():
         if first != subject:
             each = each.to_dict() | {"mean": -each["mean"], "low": -each.high, "high": -each.low}
-        cells = points(each["mean"]), interval_text(each), str(each["seeds"]), p_text(each["adjusted"])
         other = second if first == subject else first
-        lines[other] = (other, *cells)
+        lines[other] = {f"{subject} −": other} | _tested(each)
     standing = rest[rest.adjusted < ALPHA]
     others = f"Of the other pairs ({len(rest)}, of which {rest.adjusted.count()} could be tested) at {ALPHA:g} "
     differ = [f"{a} above {b} ({points(mean)})" for (a, b), mean in standing["mean"].items()]
@@ -468,12 +446,8 @@ def differences_table(one: Comparison) -> Table:
         *([f"The declared contrast is {' − '.join(declared)}."] if declared else []),
         *([others] if len(rest) else []),
     ]
-    return Table.of(
-        (f"{subject} −", "difference", "95 % interval", "seeds", "p, corrected"),
-        [lines[name] for name in one.models.index if name in lines],
-        (" ".join(said), *_notes("differences")),
-        f"Exploratory differences: {one.heading}",
-    )
+    ordered = [lines[name] for name in one.models.index if name in lines]
+    return Table.named("differences", ordered, notes=[" ".join(said)], heading=one.heading)
 
 
 def changes_table(one: Comparison) -> Table:
@@ -482,18 +456,18 @@ def changes_table(one: Comparison) -> Table:
     See `changes` for the base. Without two such models of its embedding the table has no rows: other embeddings alone
     are the differences of `differences_table`.
     """
-    columns = ("change", "test accuracy", "less the base", "95 % interval", "seeds", "p, corrected")
     base, words = changes(one)
     models = one.models.loc[list(words)]
-    if not base or (models.embedding == one.models.embedding[base]).sum() < LEAST_CHANGES:
-        return Table.of(columns, ())
-    first = one.models.loc[base]
-    found = corrected({name: difference(runs, first.runs) for name, runs in models.runs.items()})
-    lines = [(f"none: {first.label}", _accuracy(one, base), NONE, NONE, str(first.n_seeds), NONE)]
-    for name, each in found.sort_values("mean", ascending=False, kind="stable").iterrows():
-        cells = points(each["mean"]), interval_text(each), str(each["seeds"]), p_text(each["adjusted"])
-        lines.append((words[name], _accuracy(one, name), *cells))
-    return Table.of(columns, lines, _notes("changes"), f"One change at a time: {one.heading}")
+    lines: list[Line] = []
+    if base and (models.embedding == one.models.embedding[base]).sum() >= LEAST_CHANGES:
+        first = one.models.loc[base]
+        found = corrected({name: difference(runs, first.runs) for name, runs in models.runs.items()})
+        lines = [{"change": f"none: {first.label}", "test accuracy": _accuracy(one, base), "seeds": str(first.n_seeds)}]
+        for name, each in found.sort_values("mean", ascending=False, kind="stable").iterrows():
+            cells = _tested(each)
+            cells["less the base"] = cells.pop("difference")
+            lines.append({"change": words[name], "test accuracy": _accuracy(one, name)} | cells)
+    return Table.named("changes", lines, heading=one.heading)
 
 
 # All runs.
@@ -516,54 +490,51 @@ def run_tables(runs: pd.DataFrame, *, all_rows: bool = False) -> list[Table]:
     first = _lines(models[is_one_class], all_rows=all_rows)
     further = models[~is_one_class]
     order = list(dict.fromkeys([*further_rows(), *further.row]))
-    second = [
-        line
-        for _, model in further.sort_values("row", key=lambda rows: rows.map(order.index), kind="stable").iterrows()
-        for line in _further_lines(model)
+    ordered = further.sort_values("row", key=lambda rows: rows.map(order.index), kind="stable")
+    second = [line for _, model in ordered.iterrows() for line in _further_lines(model)]
+    made = {"runs": first} if first or not second else {}
+    return [
+        Table.named(name, lines, names=3) for name, lines in (made | ({"further": second} if second else {})).items()
     ]
-    made = [Table.of(RUN_COLUMNS, first, _notes("runs"), names=3)] if first or not second else []
-    return made + ([Table.of(FURTHER_COLUMNS, second, _notes("further"), names=3)] if second else [])
 
 
-def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[tuple[str, ...]]:
+def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[Line]:
     """Return the lines of the tasks with one class a row, in the paper's order of rows."""
-    lines = []
+    lines: list[Line] = []
     for name in dict.fromkeys([*published_rows(), *models.row]):
         mine = sorted((model for _, model in models[models.row == name].iterrows()), key=place)
-        lines += list(map(_line, mine))
-        if all_rows and name in published_rows():
-            ran = {model.embedding for model in mine if model.title == as_published(name)}
-            for embedding, called in (("adelic", "AOE"), ("learned", "learned")):
-                if embedding not in ran:
-                    published = _published(published_rows()[name], embedding)
-                    lines.append((as_published(name), called, *[NONE] * 4, NOT_RUN, *[NONE] * 2, published))
+        lines += map(_line, mine)
+        ran = {model.embedding for model in mine if model.title == as_published(name)}
+        for embedding, called in (("adelic", "AOE"), ("learned", "learned")):
+            if all_rows and name in published_rows() and embedding not in ran:
+                line: Line = {"task": as_published(name), "model": called, "test accuracy": NOT_RUN}
+                lines.append(line | {"published": _published(published_rows()[name], embedding)})
     return lines
 
 
-def _line(model: Any) -> tuple[str, ...]:
+def _line(model: Any) -> Line:
     rules = set(model.runs.rule_name)
     said = f" ({rules.pop()})" if len(rules) == 1 and not pd.isna(model.rule) else ""
-    return (
-        model.title,
-        model["name"] + model.marks,
-        f"{model.training}, {model.n_seeds} seed{'s' if model.n_seeds > 1 else ''}",
-        percent(model.majority),
-        percent(model.lookup),
-        percent(model.rule) + said,
-        figure(model.runs.accuracy),
-        figure(model.runs.macro_f1),
-        loss(model.runs.loss),
-        _published(published_row(model.run), model.embedding, model.edition, is_flat=model.run.places is None),
-    )
+    row, is_flat = published_row(model.run), model.run.places is None
+    return {
+        "task": model.title,
+        "model": model["name"] + model.marks,
+        "training": f"{model.training}, {model.n_seeds} seed{'s' if model.n_seeds > 1 else ''}",
+        "majority class": percent(model.majority),
+        "look-up": percent(model.lookup),
+        "best trivial rule": percent(model.rule) + said,
+        "test accuracy": mean_of(model.runs),
+        "macro-F1": mean_of(model.runs, "macro_f1"),
+        "test loss": mean_of(model.runs, "loss"),
+        "published": row and _published(row, model.embedding, model.edition, is_flat=is_flat),
+    }
 
 
-def _published(row: Row | None, embedding: str, edition: str | None = "published", *, is_flat: bool = True) -> str:
+def _published(row: Row, embedding: str, edition: str | None = "published", *, is_flat: bool = True) -> str | None:
     """Return the figures that are published for a model on an edition of a row: paper 87.89, ACD 94.6 ± 1.0."""
-    if row is None:
-        return NONE
     paper, acd = row.paper(embedding, edition) if is_flat else None, row.acd_authors(embedding, edition)
     said = [f"paper {paper.accuracy:.2f}"] if paper else []
-    return ", ".join([*said, *([f"ACD {acd}"] if acd else [])]) or NONE
+    return ", ".join([*said, *([f"ACD {acd}"] if acd else [])]) or None
 
 
 def recipe_text(run: Result) -> str:
@@ -589,36 +560,34 @@ def recipe_text(run: Result) -> str:
     return ", ".join(words for words, holds in said.items() if holds)
 
 
-def _further_lines(model: Any) -> list[tuple[str, ...]]:
+def _further_lines(model: Any) -> list[Line]:
     """Return the line of a model of several targets or a number, and one for each of its targets where they are few."""
     runs = model.runs
     guesses = pd.DataFrame([run.guess or {} for run in runs.run])
-    about = {"task": model.title, "model": model["name"], "recipe": model.training, "seeds": str(model.n_seeds)}
+    about: Line = {"task": model.title, "model": model["name"], "recipe": model.training, "seeds": str(model.n_seeds)}
     cells = about | {
         "target": "all",
         "exact match, trivial rule and look-up": percent(guesses.exact_match.mean()),
-        "exact match": figure(runs.exact_match),
-        "loss": loss(runs.loss),
-        "ACD authors": further_rows().get(model.row, NONE),
+        "exact match": mean_of(runs, "exact_match"),
+        "loss": mean_of(runs, "loss"),
+        "ACD authors": further_rows().get(model.row),
     }
-    targets: list[dict[str, str]] = []
+    targets: list[Line] = []
     if not pd.isna(model.mean_squared_error):
         cells |= {
-            "mean absolute error": error(runs.mean_absolute_error),
+            "mean absolute error": mean_of(runs, "mean_absolute_error"),
             "mean squared error, trivial rule and look-up": f"{guesses.mean_squared_error.mean():.4g}",
-            "mean squared error": error(runs.mean_squared_error),
+            "mean squared error": mean_of(runs, "mean_squared_error"),
         }
     else:
-        cells |= {name: figure(runs[metric]) for name, metric in _RATES.items()}
-        cells["majority class and look-up"] = percent(model.majority)
         called = "q^{}" if model.run.task == "kl" else "target {}"
+        rates = lambda of: {name: mean_of(of, metric) for name, metric in _RATES.items()}  # noqa: E731
+        cells |= rates(runs) | {"majority class and look-up": percent(model.majority)}
         for i, found in enumerate(zip(*(run.targets or () for run in runs.run), strict=True)):
-            target = pd.DataFrame(found)
-            rates = {name: figure(target[metric]) for name, metric in _RATES.items()}
-            rates["majority class and look-up"] = percent(target.majority.mean())
-            targets.append(about | {"target": called.format(i)} | rates)
-    shown = [cells, *(targets if len(targets) <= MOST_TARGETS else [])]
-    return [tuple(line.get(column, NONE) for column in FURTHER_COLUMNS) for line in shown]
+            of = pd.DataFrame(found)
+            trivial: Line = {"target": called.format(i), "majority class and look-up": percent(of.majority.mean())}
+            targets.append(about | trivial | rates(of))
+    return [cells, *(targets if len(targets) <= MOST_TARGETS else [])]
 
 
 def single_runs(results: Iterable[Result]) -> Table:
@@ -643,25 +612,24 @@ def single_runs(results: Iterable[Result]) -> Table:
             model=runs.label,
             right=[None if bits is None else f"0x{np.packbits(bits).tobytes().hex()}" for bits in rights],
         )
-    return Table(runs.reindex(columns=list(_SINGLE_RUN_COLUMNS)))
+    return Table(runs.reindex(columns=wording()["single_runs"]["columns"]))
 
 
 def provenance(results: Iterable[Result]) -> Table:
     """Return what it takes to repeat each run.
 
-    >>> provenance([]).frame.columns.tolist()
-    ['command', 'seconds', 'parameters', 'device', 'versions', 'commit']
+    >>> provenance([]).columns
+    ('command', 'seconds', 'parameters', 'device', 'versions', 'commit')
     """
-    columns = ("command", "seconds", "parameters", "device", "versions", "commit")
-    lines = [
-        (
-            run.command,
-            shown_seconds([run]),
-            f"{run.parameters:,}",
-            run.device,
-            ", ".join(f"{name} {version}" for name, version in run.versions.items()),
-            (run.commit or "unknown")[:12],
-        )
+    lines: list[Line] = [
+        {
+            "command": run.command,
+            "seconds": shown_seconds([run]),
+            "parameters": f"{run.parameters:,}",
+            "device": run.device,
+            "versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
+            "commit": (run.commit or "unknown")[:12],
+        }
         for run in results
     ]
-    return Table.of(columns, lines, names=len(columns))
+    return Table.named("provenance", lines, names=6)
