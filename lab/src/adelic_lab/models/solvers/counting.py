@@ -15,15 +15,15 @@ import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
 from adelic.data.drawn import Answers, Operands, SampledTask
-from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FeatureLayout, hot_positions
+from adelic.numbers.features import FeatureLayout, hot_positions, place_size
 from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
 
 Integers = npt.NDArray[np.int64]
 Rule = Callable[[Operands], Answers]
-Fit = Callable[[Operands, Answers], Rule]
+Fit = Callable[[Operands, Answers], dict[str, Rule]]
+"""From examples to rules by name."""
 
 _SMOOTHING = (1e-30, 1e-3, 1.0)
 """What is added to counts: the first makes a rule of "never seen with this answer", the last is Laplace's."""
@@ -86,34 +86,29 @@ class CountingTable(CheckedSolver):
         learnt, asked = (operands[held:], answers[held:]), (operands[:held], answers[:held])
         if not len(learnt[1]):
             learnt = asked
-        found = [(np.mean(fit(*learnt)(asked[0]) == asked[1]), name, fit) for name, fit in self._fits(problem, answers)]
-        self.held_out, self.chosen, fit = max(found, key=lambda rule: rule[0])
-        self._rule = fit(operands, answers)
+        found = []
+        for fit in self._fits(problem, answers):
+            found += [(np.mean(rule(asked[0]) == asked[1]), name, fit) for name, rule in fit(*learnt).items()]
+        self.held_out, self.chosen, fit = max(found, key=lambda rule: rule[0])  # of equally good ones the first
+        self._rule = fit(operands, answers)[self.chosen]
 
-    def _fits(self, problem: SampledTask, answers: Answers) -> Iterator[tuple[str, Fit]]:
-        """Yield the rules by name; of equally good ones the first is taken."""
+    def _fits(self, problem: SampledTask, answers: Answers) -> Iterator[Fit]:
+        """Yield how the rules are fitted."""
         space = self.space or problem.space or AdeleSpace()
-        views = [
-            View("valuations", space, "valuation-unit", 1),
-            View("valuations and units", space, "valuation-unit", 2),
-        ]
+        views = [View("valuations", space, "valuation-unit", 1)]
+        views.append(View("valuations and units", space, "valuation-unit", 2))
         if self.features == "residues":
             views.append(View("residues modulo p^k", space, "residues", 1))
         if problem.class_names is not None or len(np.unique(answers)) <= min(_MOST_CLASSES, len(answers) // 2):
-            for view in views:
-                for smoothing in _SMOOTHING:
-                    yield f"naive Bayes of {view.name}, {smoothing:g} added to counts", _bayes(view, smoothing)
-            for view in views:
-                yield f"{view.name} at one place", _one_place(view)
-            for depth in _DEPTHS:
-                yield f"a tree of depth {depth}", _tree(views[0], depth)
+            yield from map(_by_counts, views)
+            yield _trees(views[0])
         if problem.answers_are_numbers:
             if problem.arity == 2:
-                yield "functions a·x + b, by the order of operands", _functions(None, 1)
+                yield _functions("functions a·x + b, by the order of operands", None, 1)
             levels = dict(zip(space.primes, space.precisions, strict=True))
             for p in _FUNCTION_PRIMES:
                 if self.features == "residues" and p in levels:
-                    yield f"functions a·x + b, by digits at {p}", _functions(p, levels[p])
+                    yield _functions(f"functions a·x + b, by digits at {p}", p, levels[p])
 
     def answer(self, operands: Operands) -> Answers:
         """Return the answers of the rule that was chosen; None where a function has no integer."""
@@ -122,7 +117,7 @@ class CountingTable(CheckedSolver):
 
 @dataclass(frozen=True)
 class View:
-    """What a form of AOE marks at each prime: the first one or two of its positions.
+    """What a form of AOE marks at each prime, as one number: the first one or two of its positions.
 
     Attributes:
         name: in words.
@@ -136,84 +131,89 @@ class View:
     kind: str
     marks: int
 
-    def positions(self, operands: Operands) -> Integers:
-        """Return the positions, (n, arity, n_primes, marks)."""
-        layout = FeatureLayout(self.kind, self.space, self.space.max_precision)
-        parts = (operands[i : i + _ROWS] for i in range(0, len(operands), _ROWS))
-        return np.concatenate([hot_positions(self.space.encode(part), layout)[..., : self.marks] for part in parts])
+    @property
+    def sizes(self) -> list[int]:
+        """Return how many features each prime has."""
+        places = zip(self.space.primes, self.space.precisions, strict=True)
+        return [place_size(self.kind, p, digits) for p, digits in places]
 
-    def groups(self, operands: Operands) -> list[Integers]:
-        """Return what stands at each prime, of all operands together if they are few, each (n, columns)."""
-        found = self.positions(operands)
-        n, arity, places, _ = found.shape
-        if arity <= _MOST_TOGETHER:
-            return [found[:, :, j].reshape(n, -1) for j in range(places)]
-        return [found[:, i, j] for j in range(places) for i in range(arity)]
+    def codes(self, operands: Operands) -> Integers:
+        """Return what stands at each prime, (n, arity, n_primes)."""
+        layout = FeatureLayout(self.kind, self.space, self.space.max_precision)
+        starts = np.cumsum([1, *self.sizes[:-1]])[:, None]
+        parts = []
+        for i in range(0, len(operands), _ROWS):
+            hot = hot_positions(self.space.encode(operands[i : i + _ROWS]), layout)[..., : self.marks]
+            marked = np.where(hot == layout.size, 0, hot - starts + 1)  # 0: no unit is told
+            parts.append(marked @ [(max(self.sizes) + 1) ** mark for mark in range(self.marks)])
+        return np.concatenate(parts)
+
+    def columns(self, operands: Operands) -> Integers:
+        """Return the codes of all operands together, if they are few, or of each one, (columns, n)."""
+        codes = self.codes(operands).transpose(1, 2, 0)
+        bits = int((max(self.sizes) + 1) ** self.marks).bit_length()
+        if len(codes) > min(_MOST_TOGETHER, 63 // bits):
+            return codes.reshape(-1, len(operands))
+        return np.asarray(sum(of_operand << (bits * i) for i, of_operand in enumerate(codes)))
 
 
 class Counts:
-    """How often each class came with each row that was seen."""
+    """How often each class came with each code that was seen."""
 
-    def __init__(self, rows: Integers, classes: Integers, n_classes: int) -> None:
-        self._index = RowIndex(rows)
-        self._first, which = np.unique(self._index.find(rows), return_inverse=True)
-        size = (len(self._first) + 1) * n_classes  # the last are of rows that were not seen, all 0
+    def __init__(self, codes: Integers, classes: Integers, n_classes: int) -> None:
+        self._seen, which = np.unique(codes, return_inverse=True)
+        size = (len(self._seen) + 1) * n_classes  # the last are of codes that were not seen, all 0
         self.table = np.bincount(which * n_classes + classes, minlength=size).reshape(-1, n_classes)
 
-    def find(self, rows: Integers) -> Integers:
+    def find(self, codes: Integers) -> Integers:
         """Return the row of the table that each one belongs to."""
-        found = self._index.find(rows)
-        return np.where(found < 0, len(self._first), np.searchsorted(self._first, found))
+        found = np.searchsorted(self._seen, codes).clip(max=len(self._seen) - 1)
+        return np.where(self._seen[found] == codes, found, len(self._seen))
 
 
-def _bayes(view: View, smoothing: float) -> Fit:
-    """Return how naive Bayes is fitted: the logarithms of shares of each class, of all examples and at each place."""
+def _by_counts(view: View) -> Fit:
+    """Return how counts are fitted: naive Bayes over the places, and the most frequent class with one place's code."""
 
-    def fit(X: Operands, y: Answers) -> Rule:
+    def fit(X: Operands, y: Answers) -> dict[str, Rule]:
         labels, classes = np.unique(y, return_inverse=True)
         totals = np.bincount(classes)
-        counts = [Counts(rows, classes, len(labels)) for rows in view.groups(X)]
-        shares = [np.log(c.table + smoothing) - np.log(totals + smoothing * len(c.table)) for c in counts]
+        counts = [Counts(codes, classes, len(labels)) for codes in view.columns(X)]
 
-        def rule(asked: Operands) -> Answers:
-            score = np.log(totals)[None].repeat(len(asked), axis=0)
-            for count, share, rows in zip(counts, shares, view.groups(asked), strict=True):
-                score += share[count.find(rows)]
-            return np.asarray(labels[score.argmax(axis=1)])
+        def bayes(smoothing: float) -> Rule:
+            def rule(asked: Operands) -> Answers:
+                score = np.log(totals)[None].repeat(len(asked), axis=0)
+                for count, codes in zip(counts, view.columns(asked), strict=True):
+                    share = np.log(count.table + smoothing) - np.log(totals + smoothing * len(count.table))
+                    score += share[count.find(codes)]
+                return np.asarray(labels[score.argmax(axis=1)])
 
-        return rule
+            return rule
 
-    return fit
-
-
-def _one_place(view: View) -> Fit:
-    """Return how the most frequent class with what stands at one place is fitted: where that is right most often."""
-
-    def fit(X: Operands, y: Answers) -> Rule:
-        labels, classes = np.unique(y, return_inverse=True)
-        counts = [Counts(rows, classes, len(labels)) for rows in view.groups(X)]
         best = max(range(len(counts)), key=lambda j: int(counts[j].table.max(axis=1).sum()))
-        table = counts[best].table
-        table[-1] = np.bincount(classes)
-        said = labels[table.argmax(axis=1)]
-        return lambda asked: said[counts[best].find(view.groups(asked)[best])]
+        said = labels[np.concatenate([counts[best].table[:-1], totals[None]]).argmax(axis=1)]
+        rules = {f"naive Bayes of {view.name}, {added:g} added to counts": bayes(added) for added in _SMOOTHING}
+        return rules | {f"{view.name} at one place": lambda X: said[counts[best].find(view.columns(X)[best])]}
 
     return fit
 
 
-def _tree(valuations: View, depth: int) -> Fit:
-    """Return how a decision tree is fitted: to real values and valuations, and what these are over all places."""
+def _trees(valuations: View) -> Fit:
+    """Return how decision trees are fitted: to real values and valuations, and what these are over all places."""
 
     def columns(X: Operands) -> npt.NDArray[np.float32]:
-        v = valuations.positions(X)[..., 0]
-        v = v - valuations.positions(np.ones((1, 1), np.int64))[..., 0]  # 1 has no factor
+        v = valuations.codes(X) - valuations.codes(np.ones((1, 1), np.int64))  # 1 has no factor
         parts = [X.astype(np.float32), v.reshape(len(X), -1), v.max(axis=2), v.sum(axis=2), (v > 0).sum(axis=2)]
         return np.concatenate(parts, axis=1, dtype=np.float32)
 
-    def fit(X: Operands, y: Answers) -> Rule:
+    def fit(X: Operands, y: Answers) -> dict[str, Rule]:
         labels, classes = np.unique(y[:_MOST_IN_TREES], return_inverse=True)
-        tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(columns(X[:_MOST_IN_TREES]), classes)
-        return lambda asked: np.asarray(labels[tree.predict(columns(asked))])
+        read = columns(X[:_MOST_IN_TREES])
+
+        def rule(depth: int) -> Rule:
+            tree = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(read, classes)
+            return lambda asked: np.asarray(labels[tree.predict(columns(asked))])
+
+        return {f"a tree of depth {depth}": rule(depth) for depth in _DEPTHS}
 
     return fit
 
@@ -256,7 +256,7 @@ class Function:
         return np.asarray(np.where(values % self.c == 0, values // self.c, None))
 
 
-def _functions(p: int | None, most: int) -> Fit:
+def _functions(name: str, p: int | None, most: int) -> Fit:
     """Return how functions are fitted: one for each row of digits at p, or for each order of two operands.
 
     Where one function does not fit all examples with the same digits, one more digit is read, `most` at most.
@@ -288,8 +288,8 @@ def _functions(p: int | None, most: int) -> Fit:
             out[rows] = function(X[rows]) if child is None else answers(child, X[rows], depth + 1)
         return out
 
-    def fit(X: Operands, y: Answers) -> Rule:
+    def fit(X: Operands, y: Answers) -> dict[str, Rule]:
         root = grow(X, y, 0, Function((0,) * X.shape[1], int(y[0])))
-        return lambda asked: answers(root, asked, 0)
+        return {name: lambda asked: answers(root, asked, 0)}
 
     return fit
