@@ -10,7 +10,7 @@ import pytest
 
 import adelic
 import adelic_lab
-from adelic.cli.versions import OF_DEVELOPERS
+from adelic.cli import OF_DEVELOPERS
 from adelic.errors import MissingExtraError, needs_extra
 
 ROOT = Path(__file__).parent.parent

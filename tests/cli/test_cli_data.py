@@ -1,7 +1,6 @@
 import json
 import os
 import shlex
-import threading
 import warnings
 from pathlib import Path
 
@@ -334,23 +333,6 @@ def test_an_audit_goes_to_a_device(works, folder, make_device):
     make_device(folder / "device")
     assert "wrote device" in works("data", "audit", "mheight", "--n", "6", "--output", "device")
     assert (folder / "device").is_char_device()
-
-
-def test_an_export_goes_to_devices_and_pipes(works, folder, make_device):
-    """There is nothing in them to compare with."""
-    out = folder / "out"
-    out.mkdir()
-    for name in ("train.csv", "dataset.json"):
-        make_device(out / name)
-    os.mkfifo(out / "test.csv")
-    found = []
-    reader = threading.Thread(target=lambda: found.append((out / "test.csv").read_text(encoding="utf-8")))
-    reader.start()
-    works("data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "out")
-    reader.join(30)
-    assert found[0].count("\n") == 1 + 17
-    assert all((out / name).is_char_device() for name in ("train.csv", "dataset.json"))
-    assert (out / "test.csv").is_fifo()
 
 
 @pytest.mark.parametrize(

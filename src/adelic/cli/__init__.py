@@ -7,8 +7,11 @@ points `adelic.commands`.
 """
 
 import errno
+import importlib.metadata
 import io
 import os
+import platform
+import re
 import shlex
 import signal
 import sys
@@ -16,7 +19,6 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -27,6 +29,7 @@ from adelic.cli.help import print_help
 from adelic.cli.options import GIVEN, UsageError, flags_of, plain, with_options
 from adelic.errors import INTERRUPTED, AdelicError, Interrupted, MissingExtraError, UnknownNameError
 from adelic.numbers.describe import one_line
+from adelic.storage.version import VERSION
 
 USER_ERROR = 2
 UNREAD = 1  # as Rich ends when nobody reads the standard output any more, and as Python's documentation has it
@@ -57,10 +60,25 @@ message says what is wrong; 130, 143 stopped by Ctrl-C, by a signal.
 """
 
 
-def _versions() -> str:
-    from adelic.cli.versions import versions
+OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "nightly"})
+"""Extras that only those need who work on adelic itself."""
+_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:.*;.*\bextra == ['\"](?P<extra>[\w.-]+)['\"])?")
 
-    return "\n".join(f"{name} {version}" for name, version in versions())
+
+def _versions() -> str:
+    """Return what matters for a bug report: versions, the platform, what adelic needs, what of its extras is there."""
+    python = f"{platform.python_version()} ({platform.python_implementation()})"
+    lines = [f"adelic {VERSION}", f"python {python}", f"platform {platform.platform()}"]
+    parts = [match for match in map(_REQUIREMENT.match, importlib.metadata.requires("adelic") or ()) if match]
+    needed = [part["name"] for part in parts if not part["extra"]]
+    of_users = {part["name"] for part in parts if part["extra"] and part["extra"] not in OF_DEVELOPERS}
+    for name in (*needed, *sorted(of_users - {*needed, "adelic"})):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            lines.append(f"{name} {importlib.metadata.version(name)}")
+            continue
+        if name in needed:
+            lines.append(f"{name} not installed")
+    return "\n".join(lines)
 
 
 def app() -> App:
@@ -75,7 +93,7 @@ def app() -> App:
     )
     found = {name: f"adelic.cli.numbers:{name}" for name in ("encode", "decode", "space")}
     found |= {name: f"adelic.cli.{name}:{name}" for name in ("explore", "data", "warm")}
-    found |= {added.name: added.value for added in entry_points(group="adelic.commands")}
+    found |= {added.name: added.value for added in importlib.metadata.entry_points(group="adelic.commands")}
     for name, where in found.items():
         whole.command(where, name=name, show=f"adelic {name}" not in _HELP)
     return whole

@@ -22,7 +22,6 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 _REAL_DIGITS = 17  # which tell every float64 from its neighbours
 _LONGEST_PRIME = 20
-_CONSTANTS = {"pi": math.pi, "e": math.e}
 
 
 def encode(
@@ -40,7 +39,7 @@ def encode(
     adelic encode 19.99 --primes 3,7,11
     adelic encode 360 --precision 2:6,3:4,97:1
     adelic encode 22/19 -5 --json | adelic decode
-    adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
+    adelic encode 0.3333 3.14159 --floats limit:1000 --primes 2,5,7
 
     Together they are its adele. Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3. As
     many digits stand after the point as the numbers need.
@@ -51,7 +50,7 @@ def encode(
         precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
             too.  [default: 16]
         fractional_digits: How many of these digits stand after the point.  [default: as many as the numbers need]
-        floats: Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them
+        floats: Read numbers with a point or an exponent as floats, and print the error of reading them
             so: exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at
             most that denominator).
         as_json: Print JSON, which `adelic decode` reads.
@@ -59,10 +58,6 @@ def encode(
     refuse_options(numbers, encode)
     if not numbers:
         raise UsageError("give a NUMBER, as 7/5")
-    if not floats and (constant := next((text for text in numbers if _unsigned(text) in _CONSTANTS), None)):
-        raise EncodingError(
-            f"{constant!r} is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"
-        )
     values = [_as_float(number) for number in numbers] if floats else list(numbers)
     policy = floats or "error"
     digits = DEFAULT_PRECISION if precision is None else precision
@@ -83,19 +78,10 @@ def encode(
             print(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
 
 
-def _unsigned(number: str) -> str:
-    """Return a text without its sign, if it has one."""
-    return number[1:] if number[:1] in ("+", "-") else number
-
-
 def _as_float(number: str) -> str | float:
-    """Return the float that a text means: pi, e, or a number with a point or an exponent; another text unchanged."""
-    constant = _CONSTANTS.get(_unsigned(number))
-    if constant is not None:
-        return -constant if number.startswith("-") else constant
-    is_float = any(sign in number for sign in ".eE")
+    """Return the float that a number with a point or an exponent means; another text unchanged."""
     try:
-        return float(number) if is_float else number
+        return float(number) if any(sign in number for sign in ".eE") else number
     except ValueError:
         return number  # which then is refused as the others are
 

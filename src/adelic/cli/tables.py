@@ -52,19 +52,24 @@ def print_table(
     """
     columns = [plain(column) for column in columns]
     texts = [[plain(cell) for cell in row] for row in rows]
-    console = Console()
-    room = width or (console.width if sys.stdout.isatty() else None)
+    room = width or (Console().width if sys.stdout.isatty() else None)
+    least, most = [], []  # the widths of each column's longest word and of its longest cell
+    for column, *cells in zip(columns, *texts, strict=True):
+        words = (
+            part for cell in (column, *cells) for part in ([cell] if column in whole else _BETWEEN_WORDS.split(cell))
+        )
+        least.append(max(map(cell_len, words)))
+        most.append(max(map(cell_len, (column, *cells))))
     kept = list(range(len(columns)))
-    least = [_least(i, columns, texts, whole=columns[i] in whole) for i in kept]
     spare = [i for i in kept if needed and columns[i] not in needed]
     while room is not None and spare and sum(least[i] + _FRAME for i in kept) + 1 > room:
         kept.remove(spare.pop())
     widths = {i: least[i] for i in kept}
     left = float("inf") if room is None else room - sum(least[i] + _FRAME for i in kept) - 1
     # Columns that lack the least get it first, so that as many as there can be have no cell of several lines.
-    for i in sorted(kept, key=lambda i: _most(i, columns, texts) - least[i]):
-        more_of_it = int(min(_most(i, columns, texts) - least[i], max(left, 0)))
-        widths[i], left = widths[i] + more_of_it, left - more_of_it
+    for i in sorted(kept, key=lambda i: most[i] - least[i]):
+        widths[i] += int(min(most[i] - least[i], max(left, 0)))
+        left -= widths[i] - least[i]
     table = Table(header_style="bold")
     for i in kept:
         is_figure = names is not None and i >= names
@@ -73,7 +78,7 @@ def print_table(
         if sections and before is not None and before[0] != row[0]:
             table.add_section()
         table.add_row(*(Text(row[i]) for i in kept))  # not as rich's markup, which [b] in a name would be
-    Console(width=sum(widths[i] + _FRAME for i in kept) + 1, file=sys.stdout).print(table, crop=False)
+    Console(width=sum(width + _FRAME for width in widths.values()) + 1, file=sys.stdout).print(table, crop=False)
     if len(kept) < len(columns):
         absent = ", ".join(column for i, column in enumerate(columns) if i not in kept)
         told = f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else "")
@@ -92,14 +97,3 @@ def wrapped(text: str, width: int, indent: str = "", hang: str = "") -> str:
         text, width, initial_indent=indent, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
     )
     return "\n".join(lines)
-
-
-def _least(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool) -> int:
-    """Return the width of a column's longest word, or of its longest cell."""
-    cells = [columns[index], *(row[index] for row in rows)]
-    return max(cell_len(word) for cell in cells for word in ([cell] if whole else _BETWEEN_WORDS.split(cell)))
-
-
-def _most(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Return the width of a column's longest cell."""
-    return max(cell_len(cell) for cell in [columns[index], *(row[index] for row in rows)])

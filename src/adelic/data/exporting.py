@@ -28,7 +28,7 @@ import numpy as np
 from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
 from adelic.data.registry import tasks
-from adelic.data.store import Hashed, file_sha256, write_parquet
+from adelic.data.store import file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 from adelic.numbers.describe import number_text
 from adelic.storage import files
@@ -54,7 +54,7 @@ class Content:
     line: LineMaker | None
     header: str = ""
 
-    def write(self, file: BinaryIO | Hashed, progress: Progress) -> None:
+    def write(self, file: BinaryIO, progress: Progress) -> None:
         """Write the rows to an open binary file."""
         if self.line is None:
             write_parquet(file, {"x": self.X, "y": self.y}, progress)
@@ -118,20 +118,6 @@ def export(
     ['train.txt', 'validation.txt', 'test.txt', 'dataset.json'] ['V7', '+', '1', '+', '2']
     """
     folder = Path(folder)
-    described, description = write(dataset, folder, format, force=force, command=command, progress=progress)
-    return [*(folder / name for name in description["files"]), described]
-
-
-def write(
-    dataset: Dataset,
-    folder: Path,
-    format: str,  # noqa: A002 - as in export
-    *,
-    force: bool,
-    command: str | None,
-    progress: Progress | None,
-) -> tuple[Path, dict[str, Any]]:
-    """Write the files of `export`; return the path of the description, and the description."""
     layout = _layout(dataset, format)
     of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
     description: dict[str, Any] = {
@@ -144,38 +130,46 @@ def write(
         "versions": versions("numpy", "pyarrow"),
     }
     described = folder / layout.description_file
-    if not (force or _describes_the_same(described, description)):
+    known = _recorded(described, description)
+    if known is None and not force:
         raise _exists(described)
-
-    def named(name: str) -> Progress:
-        return lambda done, total, what: progress(done, total, name) if progress else None
-
     hashes: dict[str, str] = {}
-    for name, content in layout.files.items():
+    for name in layout.files:
         path = folder / name
         with files.storage_errors(f"cannot write {path}", files.FOLDER_REMEDY):
-            is_there = path.exists() and not files.is_stream(path)
-        if is_there:
-            wanted = Hashed()
-            content.write(wanted, named(name))
-            digest = wanted.sha256.hexdigest()
-            if file_sha256(path, files.FOLDER_REMEDY) == digest:
-                hashes[name] = digest
-            elif not force:
-                raise _exists(path)
-    if len(hashes) < len(layout.files):
+            is_there = path.exists()
+        if is_there and known and file_sha256(path, files.FOLDER_REMEDY) == known.get(name):
+            hashes[name] = known[name]
+        elif is_there and not force:
+            raise _exists(path)
+    missing = [name for name in layout.files if name not in hashes]
+    if missing:
         with files.storage_errors(f"cannot write {described}", files.FOLDER_REMEDY):
-            if described.is_file():
-                described.unlink()  # from here on it would describe another content
-    for name, content in layout.files.items():
-        if name not in hashes:
-            hashes[name] = _written(folder / name, content, named(name))
-    description["files"] = {
-        name: {"split": content.split, "rows": len(content.y), "sha256": hashes[name]}
-        for name, content in layout.files.items()
-    }
-    files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
-    return described, description
+            described.unlink(missing_ok=True)  # from here on it would describe another content
+    try:
+        for name in missing:
+            hashes[name] = _written(folder / name, layout.files[name], progress)
+        description["files"] = {
+            name: {"split": content.split, "rows": len(content.y), "sha256": hashes[name]}
+            for name, content in layout.files.items()
+        }
+        files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
+    except BaseException:  # an interrupt, too: without a description, the same command would refuse what is written
+        for name in set(missing) & hashes.keys():
+            (folder / name).unlink(missing_ok=True)
+        raise
+    return [*(folder / name for name in layout.files), described]
+
+
+def _written(path: Path, content: Content, progress: Progress | None) -> str:
+    """Write a file; return its SHA-256."""
+
+    def tell(done: int, total: int, what: str) -> None:
+        if progress:
+            progress(done, total, path.name)
+
+    files.atomic_write(path, lambda file: content.write(file, tell))
+    return file_sha256(path, files.FOLDER_REMEDY)
 
 
 def _layout(dataset: Dataset, format: str) -> Layout:  # noqa: A002
@@ -246,34 +240,28 @@ def int2int_row(values: Iterable[int]) -> str:
 _SMALL = {value: int2int_integer(value) for value in range(-128, 128)}  # nearly all tokens: ten times as fast
 
 
-def _describes_the_same(path: Path, description: Mapping[str, Any]) -> bool:
-    """Return whether the file is missing, or describes an export of the same data in the same format."""
-    content = None if files.is_stream(path) else files.read_bytes(path)
+def _recorded(path: Path, description: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the SHA-256 of the files that an export of the same data in the same format has left, by name.
+
+    {} where there is no description; None where it is that of other data, or something else.
+    """
+    content = files.read_bytes(path)
     if content is None:
-        return True
+        return {}
     try:
         found = json.loads(content)
-    except ValueError:
-        return False
-    circumstances = {"command", "versions", "files"}
-    # As it is read back: tuples as lists, keys as texts.
-    wanted = json.loads(json.dumps({key: value for key, value in description.items() if key not in circumstances}))
-    return isinstance(found, dict) and {k: v for k, v in found.items() if k not in circumstances} == wanted
+        recorded = {name: file["sha256"] for name, file in found.pop("files").items()}
+        # As it is read back: tuples as lists, keys as texts.
+        wanted = json.loads(json.dumps(description))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    for circumstance in ("command", "versions"):
+        found.pop(circumstance, None)
+        del wanted[circumstance]
+    return recorded if found == wanted else None
 
 
 def _exists(path: Path) -> StorageError:
     return StorageError(
         f"{path} exists and has another content; choose another folder, or replace it with force=True (--force)"
     )
-
-
-def _written(path: Path, content: Content, progress: Progress) -> str:
-    """Write a file; return its SHA-256."""
-    hashed = Hashed()
-
-    def to_file(file: BinaryIO) -> None:
-        hashed.file = file
-        content.write(hashed, progress)
-
-    files.atomic_write(path, to_file)
-    return hashed.sha256.hexdigest()

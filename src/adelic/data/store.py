@@ -7,11 +7,10 @@ version of pyarrow may write the same rows as other bytes; the manifest then hol
 """
 
 import hashlib
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,13 +90,8 @@ def write(
 
     The number of orbits stands in the manifest where the split was drawn by orbits.
     """
-    written = Hashed()
-
-    def to_file(file: BinaryIO) -> None:
-        written.file = file
-        write_parquet(written, {"x": rows.X, "y": rows.y, "split": split}, progress)
-
-    files.atomic_write(folder / DATA_FILE, to_file, remedy=files.CACHE_REMEDY)
+    path, columns = folder / DATA_FILE, {"x": rows.X, "y": rows.y, "split": split}
+    files.atomic_write(path, lambda file: write_parquet(file, columns, progress), remedy=files.CACHE_REMEDY)
     manifest = {
         **key.identity(),
         **_counts(key, rows.y, split),
@@ -106,8 +100,8 @@ def write(
         "edition_title": key.task.editions[key.edition],
         "notes": list(key.task.notes[key.edition]),
         "splits": list(SPLITS),
-        "sha256": written.sha256.hexdigest(),
-        "bytes": written.size,
+        "sha256": file_sha256(path, files.CACHE_REMEDY),
+        "bytes": path.stat().st_size,
         "versions": versions("numpy", "pyarrow"),
     }
     text = records.seal(manifest, indent=1, ensure_ascii=False) + "\n"
@@ -188,40 +182,10 @@ def file_sha256(path: Path, remedy: str) -> str:
     Traceback (most recent call last):
     adelic.errors.StorageError: cannot read no such file: No such file or directory; look elsewhere
     """
-    with files.storage_errors(f"cannot read {path}", remedy), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-class Hashed(io.RawIOBase):
-    """A file that counts and hashes what is written to it, and hands it on to another file, if there is one.
-
-    >>> hashed = Hashed()
-    >>> hashed.write(b"adele"), hashed.size, hashed.sha256.hexdigest() == hashlib.sha256(b"adele").hexdigest()
-    (5, 5, True)
-    """
-
-    def __init__(self, file: BinaryIO | None = None) -> None:
-        super().__init__()
-        self.file = file
-        self.sha256 = hashlib.sha256()
-        self.size = 0
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def tell(self) -> int:
-        """Return how many bytes were written."""
-        return self.size
-
-    def write(self, data: Any, /) -> int:
-        """Write bytes; return how many."""
-        view = memoryview(data)
-        self.sha256.update(view)
-        if self.file is not None:
-            self.file.write(view)
-        self.size += view.nbytes
-        return view.nbytes
+    with files.storage_errors(f"cannot read {path}", remedy):
+        files.check_regular(path)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
