@@ -439,6 +439,11 @@ def test_devices_that_are_not_here(tiny_config, tmp_path, device):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu(tiny_config, tmp_path):
+    assert not run(tiny_config("adelic"), tmp_path / "run", device="auto").device.startswith("cpu")
+
+
 @pytest.mark.parametrize(("batch_size", "epochs"), [(8, 3), (1000, 3), (1000, 1)])
 def test_leaving_the_finite_numbers_is_an_error(tiny_config, tmp_path, batch_size, epochs):
     """Also where the last step of the last epoch does it, after the last training loss."""
