@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import RunBusyError, StorageError
 from adelic.storage import files
-from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user, taking_turns
+from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -191,28 +192,6 @@ def closed_folder(tmp_path):
     folder.chmod(0o555)
     yield folder
     folder.chmod(0o755)
-
-
-def test_a_file_in_a_folder_that_takes_no_other_is_written_in_place(closed_folder, as_another_user):
-    for data in ("new", lambda file: file.write(b"new")):
-        assert as_another_user(lambda data=data: atomic_write(closed_folder / "file", data)) == 0
-        assert (closed_folder / "file").read_text() == "new"
-    assert names(closed_folder) == ["file"]
-
-
-def test_there_a_failing_writer_leaves_the_old_content_and_a_new_file_is_refused(closed_folder, as_another_user):
-    def fail(file):
-        file.write(b"half")
-        raise KeyError
-
-    def work():
-        with pytest.raises(KeyError):
-            atomic_write(closed_folder / "file", fail)
-        with pytest.raises(StorageError, match="cannot write"):
-            atomic_write(closed_folder / "other", "x")
-
-    assert as_another_user(work) == 0
-    assert (closed_folder / "file").read_text() == "old and longer"
 
 
 def test_a_folder_that_may_be_written_and_not_read(closed_folder, as_another_user):
@@ -401,7 +380,7 @@ def test_a_folder_that_was_deleted_while_it_was_opened_is_not_held(tmp_path, mon
         assert folder.exists()
 
 
-@pytest.mark.parametrize("held", [sole_user, taking_turns])
+@pytest.mark.parametrize("held", [sole_user, partial(sole_user, waits=True)])
 def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch, held):
     def refuse(descriptor, operation):
         raise OSError(errno.ENOLCK, "No locks available")
@@ -419,10 +398,10 @@ def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch, held):
 TURNS = """
 import sys
 from pathlib import Path
-from adelic.storage.files import atomic_write, taking_turns
+from adelic.storage.files import atomic_write, sole_user
 counter = Path(sys.argv[1]) / "counter"
 for _ in range(100):
-    with taking_turns(counter.parent):
+    with sole_user(counter.parent, waits=True):
         number = int(counter.read_text()) if counter.exists() else 0
         atomic_write(counter, str(number + 1))
 """

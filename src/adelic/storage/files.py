@@ -6,9 +6,7 @@ import hashlib
 import os
 import re
 import secrets
-import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -61,8 +59,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
     path left behind is removed before. Two processes may write the same path at once: one of them comes last.
 
     Symbolic links are followed, and a file keeps its mode, and its owner where that is allowed. A pipe or a character
-    device is written to, and stays what it is; so does a file in a folder that takes no other one, which is the only
-    case where a crash can leave half a content. Any other thing of this name is refused.
+    device is written to, and stays what it is. Any other thing of this name is refused.
 
     A text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands for a byte in a path
     that is not UTF-8); a function is called with the open binary file. If it cannot be written, a StorageError names
@@ -102,12 +99,10 @@ def check_writable(path: Path, *, remedy: str = FOLDER_REMEDY) -> None:
     adelic.errors.StorageError: cannot write .../below.json: .../files.py is not a folder; choose a folder that is ...
     """
     with storage_errors(f"cannot write {path}", remedy):
-        with suppress(FileNotFoundError, NotADirectoryError):
-            if stat.S_ISDIR(path.stat().st_mode):
-                raise OSError(errno.EISDIR, "it is a folder")
-            if os.access(path, os.W_OK):
-                return
-        _check_takes_files(path.parent)
+        if path.is_dir():
+            raise OSError(errno.EISDIR, "it is a folder")
+        if not is_stream(path):
+            _check_takes_files(path.parent)
 
 
 def check_writable_folder(folder: Path, *, remedy: str = FOLDER_REMEDY) -> None:
@@ -150,13 +145,7 @@ def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
     """Write a regular file, or one that is missing, in one step."""
     _make_folder(path.parent)
     _remove_leftovers(path)
-    try:
-        temporary, file = _temporary(path)
-    except OSError as error:
-        if before is None or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise
-        _overwrite(path, data)
-        return
+    temporary, file = _temporary(path)
     try:
         with file:
             if before is not None:
@@ -173,18 +162,6 @@ def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
-
-
-def _overwrite(path: Path, data: Content) -> None:
-    """Write an existing file in place, once its content is complete elsewhere."""
-    with tempfile.TemporaryFile() as whole:
-        _put(data, whole)
-        whole.seek(0)
-        with path.open("r+b") as file:
-            shutil.copyfileobj(whole, file)
-            file.truncate()
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _put(data: Content, file: BinaryIO) -> None:
@@ -223,12 +200,12 @@ def file_name(text: str, end: str = "") -> str:
 
 
 @contextmanager
-def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
+def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY, waits: bool = False) -> Iterator[None]:
     """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
 
     The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
     nothing is held. A RunBusyError says that another process, or another block, holds the folder, a StorageError that
-    it cannot be made.
+    it cannot be made. With `waits` processes take turns instead, for what is read, changed and written within a moment.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name, sole_user(Path(name)), sole_user(Path(name)):
@@ -238,12 +215,15 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
     """
     with ExitStack() as held:
         with storage_errors(f"cannot use the folder {folder}", remedy):
-            is_new = not folder.exists()
+            is_new = not (waits or folder.exists())
             _make_folder(folder)
             if fcntl is not None:
                 descriptor = os.open(folder, os.O_RDONLY)
                 held.callback(os.close, descriptor)
-                if not _lock(descriptor, folder):
+                if waits:
+                    with suppress(OSError):  # this file system has no such locks
+                        fcntl.flock(descriptor, fcntl.LOCK_EX)
+                elif not _lock(descriptor, folder):
                     raise RunBusyError(f"another process is at work in {folder}; wait for it, or choose another folder")
         try:
             yield
@@ -252,24 +232,6 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
                 # Still locked: who has opened it meanwhile sees in `_lock` that it is gone, and is refused.
                 with suppress(OSError):  # it is not empty
                     folder.rmdir()
-
-
-@contextmanager
-def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
-    """Wait until no other process is in such a block with this folder, which is made if it is missing.
-
-    It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
-    process; on a file system without locks nobody waits.
-    """
-    with ExitStack() as held:
-        with storage_errors(f"cannot use the folder {folder}", remedy):
-            _make_folder(folder)
-            if fcntl is not None:
-                descriptor = os.open(folder, os.O_RDONLY)
-                held.callback(os.close, descriptor)
-                with suppress(OSError):  # this file system has no such locks
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
 
 
 def _lock(descriptor: int, path: Path) -> bool:

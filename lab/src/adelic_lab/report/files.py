@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.errors import ConfigurationError, RunFolderError, StorageError
-from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.result import Result
 from adelic_lab.runs.listing import list_runs
@@ -108,7 +108,7 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
     cannot be written.
     """
     path = folder / f"{config.data.label}.jsonl"
-    with taking_turns(folder, remedy="choose another --results-dir"):
+    with sole_user(folder, remedy="choose another --results-dir", waits=True):
         known = {_key(found): (found, line) for _, line, found in _read(path)}
         if known.get(_key(result), (None,))[0] != result:  # else its line stays as it was once sealed
             known[_key(result)] = result, result.sealed()
