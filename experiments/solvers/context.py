@@ -24,7 +24,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, descend, learned
+from adelic_lab.models.solvers.base import Schedule, Solver, descend, learned
 from adelic_lab.models.solvers.placewise import decoded, mean_size, space_for
 from adelic_lab.train.sampler import stream_seed
 
@@ -210,7 +210,7 @@ class ContextNetwork(nn.Module):
         return value
 
 
-class Context(CheckedSolver):
+class Context(Solver):
     """First digits at many primes, at each a network of its own, and the digits at 2 say which operation it does.
 
     Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
@@ -235,13 +235,13 @@ class Context(CheckedSolver):
             return "a context is made of one or two operands"
         return None if problem.operands_are_integers else "a context is made of integers"
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn from examples."""
         self._space = space_for(problem)
-        with course.initialisation():
+        with schedule.initialisation():
             self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
         inputs, targets = self._inputs(operands), _targets(self._space, answers)
-        _train(self._network, *inputs, targets, course)
+        _train(self._network, *inputs, targets, schedule)
 
     def _context(self, operands: Operands) -> BallContext | SizeContext:
         """Return an untrained context for such operands."""
@@ -285,7 +285,7 @@ class Hybrid(Context):
 
 
 def _train(
-    network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, course: Schedule
+    network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, schedule: Schedule
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
     n_rows = len(seen)
@@ -298,7 +298,7 @@ def _train(
         others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
     else:
         dense.extend(network.context.parameters())
-    optimizer = torch.optim.AdamW(dense, lr=course.peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
+    optimizer = torch.optim.AdamW(dense, lr=schedule.peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
     scouts = list(range(len(network.body.rows)))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -308,13 +308,13 @@ def _train(
         return of_places.sum(dim=1)
 
     def loss(step: int) -> torch.Tensor:
-        scouted = _in_epochs(n_rows, step, course.seed)
-        if step < _UNTOLD * course.steps:
+        scouted = _in_epochs(n_rows, step, schedule.seed)
+        if step < _UNTOLD * schedule.steps:
             batch = scouted[:_BATCH]
             return network.loss(network(seen[batch], digits[batch]), targets[batch])
         with torch.no_grad():
             hard.look(scouted, losses(network(seen[scouted], digits[scouted], scouts), scouted))
-        chosen = hard.draw(_HARD, course.generator(step))
+        chosen = hard.draw(_HARD, schedule.generator(step))
         batch = torch.cat([chosen, scouted[: _BATCH - len(chosen)]])
         logits = network(seen[batch], digits[batch])
         # Rows that are no longer hard make room.
@@ -323,7 +323,7 @@ def _train(
 
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(nn.ModuleList([network, hard]), loss, optimizer, course, warm_up=_WARM_UP, others=others)
+        descend(nn.ModuleList([network, hard]), loss, optimizer, schedule, warm_up=_WARM_UP, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:

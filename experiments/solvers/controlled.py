@@ -215,28 +215,28 @@ class Controlled(Program):
             return "its controller is learned from integers"
         return None if problem.operators else "its questions are not expressions"
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn the controller from examples, then arithmetic."""
-        self._controller = learned_controller(problem, operands, answers, course)
-        super().learn(problem, operands, answers, course)
+        self._controller = learned_controller(problem, operands, answers, schedule)
+        super().learn(problem, operands, answers, schedule)
 
     def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
         controller, operators = self._controller, self._problem.operators
         return ControlledNetwork(embedding, operators, answer_scale=answer_scale, controller=controller)
 
 
-def learned_controller(problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> Controller:
+def learned_controller(problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> Controller:
     """Return the best of some controllers, trained on examples.
 
-    How many signs stand in the expressions is read off them. Each start has the steps of the course, in the first half
-    of them with the shortest examples alone, and calls its progress anew.
+    How many signs stand in the expressions is read off them. Each start has the steps of the schedule, in the first
+    half of them with the shortest examples alone, and calls its progress anew.
     """
     lessons = _Lessons(problem, operands, answers)
     best: tuple[float, Controller] | None = None
     for start in range(_STARTS):
-        with seeded(stream_seed(course.seed, f"machine {start}")):
+        with seeded(stream_seed(schedule.seed, f"machine {start}")):
             machine = SoftMachine(Controller(problem.operators))
-        lessons.teach(machine, replace(course, seed=stream_seed(course.seed, f"controller {start}")))
+        lessons.teach(machine, replace(schedule, seed=stream_seed(schedule.seed, f"controller {start}")))
         right = lessons.right(machine)
         if best is None or right > best[0]:
             best = right, machine.controller
@@ -275,21 +275,21 @@ class _Lessons:
         chances: torch.Tensor = machine(self.kinds[rows, :columns], self.digits[rows, :columns], said, self.depth)
         return chances
 
-    def teach(self, machine: SoftMachine, course: Schedule) -> None:
+    def teach(self, machine: SoftMachine, schedule: Schedule) -> None:
         """Train a machine on examples whose controller's choices are drawn ever sharper."""
 
         def loss(step: int) -> torch.Tensor:
-            generator = course.generator(step)
-            among = self.short if 2 * step < course.steps else self.rest
+            generator = schedule.generator(step)
+            among = self.short if 2 * step < schedule.steps else self.rest
             rows = among[torch.randint(len(among), (_BATCH,), generator=generator)]
-            temperature = _HOT * (_COLD / _HOT) ** (step / course.steps)
+            temperature = _HOT * (_COLD / _HOT) ** (step / schedule.steps)
             said = machine.controller(self.kinds[rows].clamp(min=0), temperature, generator)
             right = self.chances(machine, rows, said).gather(2, self.targets[rows, :, None])
             value: torch.Tensor = -(right + _LEAST).log().mean()
             return value
 
-        optimizer = torch.optim.Adam(machine.parameters(), lr=course.peak)
-        faster = replace(course, learning_rate=2 * course.peak)
+        optimizer = torch.optim.Adam(machine.parameters(), lr=schedule.peak)
+        faster = replace(schedule, learning_rate=2 * schedule.peak)
         descend(machine, loss, optimizer, faster, warm_up=WARM_UP)
 
     @torch.no_grad()

@@ -17,7 +17,7 @@ from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Progress
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import split
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
+from adelic_lab.models.solvers.base import Schedule, Solver, learned
 
 from .equations import Equations
 
@@ -31,7 +31,7 @@ LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
 
 
-class Parity(CheckedSolver):
+class Parity(Solver):
     """One unknown bit for each class at each place; the examples are equations modulo 2.
 
     A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
@@ -74,13 +74,13 @@ class Parity(CheckedSolver):
         """Return how many bits there are."""
         return len(self._bits)
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Solve the equations of the examples, with units as coarse as they allow."""
         self._primes = (problem.space or AdeleSpace()).primes
         parts, furthest, count = self._parts(operands), -1, len(answers)
         self.tried = {}
         for modulus in MODULI:
-            places, bits, held, rank = self._solved(parts, answers, modulus, course.progress)
+            places, bits, held, rank = self._solved(parts, answers, modulus, schedule.progress)
             self.tried[modulus] = len(bits), held
             if held > furthest:
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held

@@ -14,7 +14,7 @@ from adelic.errors import EncodingError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
+from adelic_lab.models.solvers.base import Schedule, Solver, learned
 from adelic_lab.models.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, without_padding
 from adelic_lab.models.solvers.trivial import ResidueTable, decoded_digits
 
@@ -149,7 +149,7 @@ class Program(PlacewiseSolver):
         return rows[lengths[rows] == lengths[rows].min()]
 
 
-class OperationTables(CheckedSolver):
+class OperationTables(Solver):
     """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
 
     Where a pair of digits was not seen the place is erased, and stays so up to the answer.
@@ -167,14 +167,14 @@ class OperationTables(CheckedSolver):
         """Return None for expressions."""
         return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Remember the examples with one operator; seed and steps are not used."""
         self._tables = []
         is_one = (operands != 0).sum(axis=1) == 3
         pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
         for k in range(1, problem.operators + 1):
             rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
-            table.learn(problem, pairs[rows], answers[rows], course)
+            table.learn(problem, pairs[rows], answers[rows], schedule)
             self._tables.append(table)
 
     def answer(self, operands: Operands) -> Answers:

@@ -8,7 +8,7 @@ from adelic.errors import AdelicError, ConfigurationError
 from adelic.number_theory import task
 from adelic_lab.config.recipes import cosine, rate_at
 from adelic_lab.config.solver_names import PACKAGED, TITLES
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, build_solver, descend
+from adelic_lab.models.solvers.base import Schedule, Solver, build_solver, descend
 
 TASKS = [task("addition"), task("modular-sum", terms=3, modulus=11), task("expression"), task("conic")]
 """Each solver in tables learns one of these."""
@@ -33,9 +33,9 @@ def test_gradients_are_cut_to_norm_1_and_rates_are_the_schedules():
     weights = torch.nn.Parameter(torch.zeros(2))
     told = []
     optimizer = torch.optim.SGD([weights], lr=100.0)
-    course = Schedule(seed=0, steps=4, learning_rate=0.1, progress=lambda *what: told.append(what))
+    schedule = Schedule(seed=0, steps=4, learning_rate=0.1, progress=lambda *what: told.append(what))
     network = torch.nn.ParameterList([weights])
-    descend(network, lambda step: weights @ torch.tensor([3.0, 4.0]), optimizer, course, warm_up=2)
+    descend(network, lambda step: weights @ torch.tensor([3.0, 4.0]), optimizer, schedule, warm_up=2)
     total = sum(rate_of(step, 4, peak=0.1, warm_up=2) for step in range(4))
     assert weights.tolist() == pytest.approx([-0.6 * total, -0.8 * total])
     assert [(done, of) for done, of, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
@@ -61,11 +61,11 @@ def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
 def test_both_orders_double_the_examples():
     """It is given each example, then each with its operands exchanged."""
 
-    class Recording(CheckedSolver):
+    class Recording(Solver):
         orders = "both"
 
-        def learn(self, problem, operands, answers, course):
-            self.given = operands, answers, course
+        def learn(self, problem, operands, answers, schedule):
+            self.given = operands, answers, schedule
 
         def answer(self, operands):
             raise NotImplementedError

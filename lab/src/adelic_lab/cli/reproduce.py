@@ -356,8 +356,9 @@ folders are results/{name}-NAME and the folder report in it, unless they are giv
 """
 _SOLVERS = f"""\
 Solvers: {", ".join(PACKAGED)}; `adelic train --help` says what each is. Rivals as their authors published them
-are adelic_lab.models.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss), and one of
-your own is package.module:Class, a subclass of adelic_lab.models.solvers.Solver.
+are fone:published=true (also with :shifts=true), xval:published=true, xval:scaling=log and
+base-digits:number_token_weight=0.3, and one of your own is package.module:Class, a subclass of
+adelic_lab.models.solvers.Solver.
 
 """
 _FORMS = "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates."

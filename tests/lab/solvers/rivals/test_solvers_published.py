@@ -10,16 +10,13 @@ from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.models.solvers import build_solver
-from adelic_lab.models.solvers.rivals import published
 from adelic_lab.models.solvers.rivals.digits import DigitReader
 
 ORACLE = json.loads((Path(__file__).parents[3] / "oracles" / "rivals.json").read_text())["abacus"]
-NAMES = ["FoNE", "ShiftedFoNE", "XVal", "LogXVal", "NumberTokenLoss"]
+FONE, SHIFTED, XVAL = "fone:published=true", "fone:published=true:shifts=true", "xval:published=true"
+LOG, TOKEN_LOSS = "xval:scaling=log", "base-digits:number_token_weight=0.3"
+NAMES = [FONE, SHIFTED, XVAL, LOG, TOKEN_LOSS]
 ADDITION = replace(ARITHMETIC["addition"], max_operand=99, max_numerator=198)
-
-
-def solver(name):
-    return build_solver(f"adelic_lab.models.solvers.rivals.published:{name}")
 
 
 def one_digit_sums():
@@ -30,16 +27,16 @@ def one_digit_sums():
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("FoNE", 100),
-        pytest.param("ShiftedFoNE", 160, marks=pytest.mark.long),
-        ("XVal", 60),
-        pytest.param("LogXVal", 280, marks=pytest.mark.long),
-        pytest.param("NumberTokenLoss", 140, marks=pytest.mark.long),
+        (FONE, 100),
+        pytest.param(SHIFTED, 160, marks=pytest.mark.long),
+        (XVAL, 60),
+        pytest.param(LOG, 280, marks=pytest.mark.long),
+        pytest.param(TOKEN_LOSS, 140, marks=pytest.mark.long),
     ],
 )
 def test_one_digit_addition_is_learned(name, steps):
     operands, answers = one_digit_sums()
-    found = solver(name)
+    found = build_solver(name)
     found.fit(ADDITION, operands, answers, seed=0, steps=steps)
     said = found.answer(operands)
     assert {type(n) for n in said} == {int}
@@ -55,13 +52,13 @@ def test_the_problems_say_whether_they_have_negative_numbers():
 
 
 def test_what_they_cannot_express():
-    obstacles = {name: solver(name).obstacle(ARITHMETIC["subtraction"]) for name in NAMES}
-    assert obstacles.pop("FoNE") == "as published it has no negative numbers"
-    assert "sums alone" in obstacles.pop("ShiftedFoNE")
+    obstacles = {name: build_solver(name).obstacle(ARITHMETIC["subtraction"]) for name in NAMES}
+    assert obstacles.pop(FONE) == "as published it has no negative numbers"
+    assert "sums alone" in obstacles.pop(SHIFTED)
     assert set(obstacles.values()) == {None}
-    assert "sums alone" in solver("ShiftedFoNE").obstacle(ARITHMETIC["multiplication"])
-    assert solver("XVal").obstacle(ARITHMETIC["fraction-addition"]) == "it has no fractions"
-    assert [p for p in ARITHMETIC if solver("FoNE").obstacle(ARITHMETIC[p]) is None] == [
+    assert "sums alone" in build_solver(SHIFTED).obstacle(ARITHMETIC["multiplication"])
+    assert build_solver(XVAL).obstacle(ARITHMETIC["fraction-addition"]) == "it has no fractions"
+    assert [p for p in ARITHMETIC if build_solver(FONE).obstacle(ARITHMETIC[p]) is None] == [
         "addition",
         "multiplication",
         "modular-inverse",
@@ -73,32 +70,32 @@ def test_what_they_cannot_express():
     ]
     operands, answers = ARITHMETIC["subtraction"].sample(4, np.random.default_rng(0))
     with pytest.raises(ConfigurationError, match=r"subtraction cannot be learned: .* has no negative numbers"):
-        solver("FoNE").fit(ARITHMETIC["subtraction"], operands, answers, seed=0, steps=1)
+        build_solver(FONE).fit(ARITHMETIC["subtraction"], operands, answers, seed=0, steps=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_their_readers_have_what_was_published(name):
     operands, answers = one_digit_sums()
-    found = solver(name)
+    found = build_solver(name)
     found.fit(ADDITION, operands, answers, seed=0, steps=1)
     reader = found._network
-    if name in ("FoNE", "ShiftedFoNE"):
+    if name in (FONE, SHIFTED):
         assert reader.embedding.published
-        assert reader.embedding.max_shift == (1 if name == "ShiftedFoNE" else 0)
+        assert reader.embedding.max_shift == (name == SHIFTED)
         assert isinstance(reader.head.projection, torch.nn.LayerNorm)
         assert not reader.head.signed
-    elif name == "NumberTokenLoss":
-        assert reader.head.number_token_weight == published.NUMBER_TOKEN_WEIGHT == 0.3
+    elif name == TOKEN_LOSS:
+        assert reader.head.number_token_weight == 0.3
     else:
         assert reader.embedding.token is None
-        assert reader.embedding.scaling == reader.head.scaling.scaling == ("log" if name == "LogXVal" else "linear")
-        if name == "LogXVal":  # one scale for all, as the authors' code has
+        assert reader.embedding.scaling == reader.head.scaling.scaling == ("log" if name == LOG else "linear")
+        if name == LOG:  # one scale for all, as the authors' code has
             assert reader.embedding.scale == reader.head.scaling.scale
 
 
 def test_a_shifted_number_is_answered_further_up():
     operands, answers = one_digit_sums()
-    found = solver("ShiftedFoNE")
+    found = build_solver(SHIFTED)
     found.fit(ADDITION, operands, answers, seed=0, steps=1)
     reader = found._network.train()
     ((_, (features,)),) = reader.groups(operands[:3])

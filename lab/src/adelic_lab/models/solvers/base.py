@@ -34,36 +34,43 @@ _TICKS = 100
 class Solver(ABC):
     """A number representation and a network, which learn to answer questions: rows of operands.
 
-    A class needs no arguments to be built; those that it takes are options of its name, see `build_solver`. A solver is
-    built, fitted and asked in one process, on one core.
+    A class says in `learn` how it learns, and needs no arguments to be built; those that it takes are options of its
+    name, see `build_solver`. A solver is built, fitted and asked in one process, on one core.
 
     Attributes:
         learning_rate: the highest one of the training, which a user may change before `fit`; None where there is none.
+        least_examples: how many it needs.
+        orders: in which it learns from the two operands of an example.
 
     >>> class Constant(Solver):
-    ...     def fit(self, problem, operands, answers, *, seed, steps, progress=None):
+    ...     def learn(self, problem, operands, answers, schedule):
     ...         self.said = answers[0]
     ...     def answer(self, operands):
     ...         return np.full(len(operands), self.said, dtype=object)
-    ...     n_parameters = 1
     >>> import numpy as np
     >>> from adelic.data import drawn_task
     >>> solver, comparison = Constant(), drawn_task("comparison")
     >>> solver.fit(comparison, *comparison.sample(10, np.random.default_rng(0)), seed=0, steps=1)
     >>> solver.answer(np.array([[1, 2], [4, 3]])).tolist(), solver.n_parameters, solver.obstacle(comparison)
-    ([1, 1], 1, None)
+    ([1, 1], 0, None)
+    >>> build_solver("fone:orders=both").obstacle(drawn_task("subtraction"))
+    'the order of its operands makes a difference, or they are not two'
     """
 
     learning_rate: float | None = None
+    least_examples: ClassVar[int] = 1
+    orders: Orders = "given"
+    _network: nn.Module | None = None
 
     def obstacle(self, problem: SampledTask) -> str | None:
         """Return why this representation cannot express a problem's operands or answers; None where it can.
 
         The table then has "—" and this reason, and nothing is run.
         """
+        if self.orders == "both" and (problem.arity != 2 or not problem.commutative):
+            return "the order of its operands makes a difference, or they are not two"
         return None
 
-    @abstractmethod
     def fit(
         self,
         problem: SampledTask,
@@ -74,7 +81,7 @@ class Solver(ABC):
         steps: int,
         progress: Progress | None = None,
     ) -> None:
-        """Learn from examples.
+        """Learn from examples; refuse what cannot be expressed, and too few of them.
 
         Args:
             problem: what is learned: bounds of its numbers, whether they are integers. Its `solve` is not to be called.
@@ -84,15 +91,30 @@ class Solver(ABC):
             steps: how many steps of training.
             progress: called with (steps done, steps, text) now and then.
         """
+        if obstacle := self.obstacle(problem):
+            raise ConfigurationError(f"{problem.name} cannot be learned: {obstacle}; use another solver")
+        if len(operands) < self.least_examples:
+            few = f"examples={len(operands)} leaves too few to learn {problem.name} from"
+            raise ConfigurationError(f"{few}; give at least {self.least_examples}")
+        if self.orders == "both":
+            operands, answers = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
+        self._problem = problem
+        schedule = Schedule(seed=seed, steps=steps, learning_rate=self.learning_rate, progress=progress)
+        self.learn(problem, operands, answers, schedule)
+
+    def learn(  # noqa: B027  (a solver of your own may take all upon itself in `fit`)
+        self, problem: SampledTask, operands: Operands, answers: Answers, schedule: "Schedule"
+    ) -> None:
+        """Learn from examples, which are enough."""
 
     @abstractmethod
     def answer(self, operands: Operands) -> Answers:
         """Return an int or a Fraction for each row of operands (n, arity), or None; before `fit` it raises an error."""
 
     @property
-    @abstractmethod
     def n_parameters(self) -> int:
-        """Return how many numbers are trained."""
+        """Return how many numbers are trained; 0 before `fit`, and without a network."""
+        return sum(p.numel() for p in self._network.parameters() if p.requires_grad) if self._network else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,62 +152,6 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
-
-
-class CheckedSolver(Solver):
-    """A solver that refuses what it cannot express, and too few examples; a subclass says in `learn` how it learns.
-
-    Attributes:
-        least_examples: how many it needs.
-        orders: in which it learns from the two operands of an example.
-
-    >>> from adelic.data import drawn_task
-    >>> build_solver("fone:orders=both").obstacle(drawn_task("subtraction"))
-    'the order of its operands makes a difference, or they are not two'
-    """
-
-    least_examples: ClassVar[int] = 1
-    orders: Orders = "given"
-    _network: nn.Module | None = None
-
-    def obstacle(self, problem: SampledTask) -> str | None:
-        """Return why examples cannot be learned from in both orders, if they are to be; else None."""
-        if self.orders == "both" and (problem.arity != 2 or not problem.commutative):
-            return "the order of its operands makes a difference, or they are not two"
-        return None
-
-    def fit(
-        self,
-        problem: SampledTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        progress: Progress | None = None,
-    ) -> None:
-        """Learn from examples."""
-        if obstacle := self.obstacle(problem):
-            raise ConfigurationError(f"{problem.name} cannot be learned: {obstacle}; use another solver")
-        if len(operands) < self.least_examples:
-            raise ConfigurationError(
-                f"examples={len(operands)} leaves too few to learn {problem.name} from; give at least "
-                f"{self.least_examples}"
-            )
-        if self.orders == "both":
-            operands, answers = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
-        self._problem = problem
-        course = Schedule(seed=seed, steps=steps, learning_rate=self.learning_rate, progress=progress)
-        self.learn(problem, operands, answers, course)
-
-    @abstractmethod
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
-        """Learn from examples, which are enough."""
-
-    @property
-    def n_parameters(self) -> int:
-        """Return how many numbers are trained; 0 before `fit`, and without a network."""
-        return sum(p.numel() for p in self._network.parameters() if p.requires_grad) if self._network else 0
 
 
 def learned(found: T | None) -> T:
@@ -248,7 +214,7 @@ def descend(
     network: nn.Module,
     loss: Callable[[int], torch.Tensor],
     optimizer: torch.optim.Optimizer,
-    course: Schedule,
+    schedule: Schedule,
     *,
     warm_up: int,
     others: Sequence[torch.optim.Optimizer] = (),
@@ -257,7 +223,7 @@ def descend(
 
     The loss is a function of the step and of what the network holds, parameters and buffers, so that a training that
     was saved (see `adelic_lab.models.solvers.saving`) goes on as if it had not been stopped. The optimizer has one
-    group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The course's progress is called
+    group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The schedule's progress is called
     about a hundred times.
     """
     training = trainings()
@@ -269,11 +235,11 @@ def descend(
         return value
 
     def after(step: int, value: torch.Tensor) -> None:
-        training.took(step + 1, course.steps)
-        if course.progress and (step + 1) % max(1, course.steps // _TICKS) == 0:
-            course.progress(step + 1, course.steps, f"loss {value.item():.3g}")
+        training.took(step + 1, schedule.steps)
+        if schedule.progress and (step + 1) % max(1, schedule.steps // _TICKS) == 0:
+            schedule.progress(step + 1, schedule.steps, f"loss {value.item():.3g}")
 
     def rate(step: int) -> float:
-        return rate_at(step, peak=course.peak, warm_up=warm_up, left=cosine(step, course.steps), multiplied=False)
+        return rate_at(step, peak=schedule.peak, warm_up=warm_up, left=cosine(step, schedule.steps), multiplied=False)
 
-    take_steps(range(first, course.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)
+    take_steps(range(first, schedule.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)

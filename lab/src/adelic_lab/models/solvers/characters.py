@@ -19,7 +19,7 @@ from torch.nn import functional
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, descend, learned
+from adelic_lab.models.solvers.base import Schedule, Solver, descend, learned
 
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""
@@ -106,7 +106,7 @@ def units_modulo(q: int) -> CyclicGroup:
     return CyclicGroup("products", q - 1, lambda residues: logarithms[residues], lambda exponents: powers[exponents])
 
 
-class CharactersSolver(CheckedSolver):
+class CharactersSolver(Solver):
     """The characters of rows modulo q, a small network at each, which gives the answer's.
 
     The law is built in, not learned: a row is read by the product of its terms' characters. Which of two groups, sums
@@ -126,21 +126,21 @@ class CharactersSolver(CheckedSolver):
             return f"its moduli go up to {_GREATEST_MODULUS:,}"
         return None if problem.operands_are_integers else "its characters are of integers"
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn from examples, of which some are held out."""
         assert problem.modulus is not None
         self._modulus = problem.modulus
         read, wanted = self._residues(operands), self._residues(answers)
-        order = np.random.default_rng(course.seed).permutation(len(read))
+        order = np.random.default_rng(schedule.seed).permutation(len(read))
         trials: list[tuple[float, int, CyclicGroup, nn.Module]] = []
         for group in _groups(self._modulus):
             rows, told = group.of_rows(read), group.exponents(wanted)
             if min(rows.min(), told.min()) < 0:
                 continue
-            network = _built(group, course)
+            network = _built(group, schedule)
             inputs, targets = (group.characters(exponents[order]) for exponents in (rows, told))
             n_held = max(1, round(_HELD_OUT * len(order)))
-            _train(network, inputs[n_held:], targets[n_held:], course)
+            _train(network, inputs[n_held:], targets[n_held:], schedule)
             with torch.no_grad():
                 loss = functional.mse_loss(network(_with_one(inputs[:n_held])), targets[:n_held]).item()
             # Their number keeps `min` from comparing groups where losses are equal.
@@ -168,9 +168,9 @@ def _groups(q: int) -> list[CyclicGroup]:
     return [integers_modulo(q), units_modulo(q)] if has_units else [integers_modulo(q)]
 
 
-def _built(group: CyclicGroup, course: Schedule) -> PlacewiseMLP:
+def _built(group: CyclicGroup, schedule: Schedule) -> PlacewiseMLP:
     """Return an untrained network at each character: from 1, cos and sin to cos and sin."""
-    with course.initialisation():
+    with schedule.initialisation():
         return PlacewiseMLP(len(group.frequencies), 3, _HIDDEN, 2)
 
 
@@ -178,12 +178,12 @@ def _with_one(points: torch.Tensor) -> torch.Tensor:
     return functional.pad(points, (1, 0), value=1.0)
 
 
-def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, course: Schedule) -> None:
+def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, schedule: Schedule) -> None:
     """Train on examples, drawn with replacement."""
-    optimizer = torch.optim.Adam(network.parameters(), lr=course.peak, fused=True)
+    optimizer = torch.optim.Adam(network.parameters(), lr=schedule.peak, fused=True)
 
     def loss(step: int) -> torch.Tensor:
-        rows = torch.randint(len(inputs), (_BATCH,), generator=course.generator(step))
+        rows = torch.randint(len(inputs), (_BATCH,), generator=schedule.generator(step))
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(network, loss, optimizer, course, warm_up=_WARM_UP)
+    descend(network, loss, optimizer, schedule, warm_up=_WARM_UP)

@@ -57,19 +57,19 @@ class ChosenPlacesSolver(PlacewiseSolver):
     def _space_for(self, problem: SampledTask) -> AdeleSpace:
         return AdeleSpace(self.primes, precision=1)
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn from examples; the problem's modulus is not looked at."""
         untold = replace(problem, modulus=None)
-        order = np.random.default_rng(stream_seed(course.seed, "places")).permutation(len(operands))
+        order = np.random.default_rng(stream_seed(schedule.seed, "places")).permutation(len(operands))
         held_out, rest = np.split(order, [max(1, round(HELD_OUT * len(order)))])
         self.primes = candidates(untold, answers)
-        super().learn(untold, operands[rest], answers[rest], replace(course, progress=None))
+        super().learn(untold, operands[rest], answers[rest], replace(schedule, progress=None))
         shares = self._shares(operands[held_out], answers[held_out])
         kept = tuple(p for p, share in zip(self.primes, shares, strict=True) if share < 1 / 2)
         self.primes = kept or self.primes
         product = math.prod(self.primes)
         is_modulus = product <= 2 * problem.max_numerator * problem.max_denominator
-        super().learn(replace(untold, modulus=product if is_modulus else None), operands, answers, course)
+        super().learn(replace(untold, modulus=product if is_modulus else None), operands, answers, schedule)
 
     @torch.no_grad()
     def _shares(self, operands: Operands, answers: Answers) -> Iterable[float]:

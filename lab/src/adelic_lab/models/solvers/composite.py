@@ -21,7 +21,7 @@ from adelic.numbers import AdeleSpace
 from adelic_lab.models.solvers.characters import integers_modulo
 from adelic_lab.models.solvers.placewise import HIDDEN, decoded, largest, space_for
 from adelic_lab.models.solvers.rivals.places import PlacewiseRival
-from adelic_lab.models.solvers.rivals.transformer import Group, Reader
+from adelic_lab.models.solvers.rivals.transformer import Reader
 
 _SCALE = 10.0  # of the logits at first
 
@@ -71,18 +71,14 @@ class CompositePlaces(Reader):
         self.perceptron = PlacewiseMLP(len(self.moduli), problem.arity * width, HIDDEN, width)
         self.scale = nn.Parameter(torch.full((len(self.moduli), 1), _SCALE))
 
-    def _residues(self, numbers: Operands) -> torch.Tensor:
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
         """Return the residues of integers (*), int64 (*, n_places)."""
-        residues = [np.asarray(numbers % m).astype(np.int64) for m in self.moduli]
-        return torch.from_numpy(np.stack(residues, axis=-1))
-
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group, as their residues."""
-        return [(np.arange(len(operands)), (self._residues(operands),))]
+        residues = [np.asarray(operands % m).astype(np.int64) for m in self.moduli]
+        return (torch.from_numpy(np.stack(residues, axis=-1)),)
 
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
         """Return the residues of the answers."""
-        return (self._residues(answers),)
+        return self.inputs(answers)
 
     def forward(self, residues: torch.Tensor) -> torch.Tensor:
         """Return the log-probabilities."""

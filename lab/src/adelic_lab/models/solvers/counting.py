@@ -18,7 +18,7 @@ from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, place_size
-from adelic_lab.models.solvers.base import CheckedSolver, Schedule, learned
+from adelic_lab.models.solvers.base import Schedule, Solver, learned
 
 Integers = npt.NDArray[np.int64]
 Rule = Callable[[Operands], Answers]
@@ -40,7 +40,7 @@ _LEAST = 8  # fewer examples than this say nothing of a function
 _FUNCTION_PRIMES = (2, 3, 5, 7)
 
 
-class CountingTable(CheckedSolver):
+class CountingTable(Solver):
     """The best of some rules without a network, chosen by one tenth of the examples; it reads what AOE reads.
 
     - naive Bayes over the places, of valuations, of valuations and units, or of residues modulo p^k (the forms
@@ -80,7 +80,7 @@ class CountingTable(CheckedSolver):
             return "it reads rows of integers"
         return super().obstacle(problem)
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Choose a rule by a tenth of the examples, and fit it to all of them; seed and steps are not used."""
         held = min(_MOST_HELD, max(1, len(answers) // _HELD))
         learnt, asked = (operands[held:], answers[held:]), (operands[:held], answers[:held])

@@ -1,6 +1,5 @@
 """AOE in, AOE out, as the paper has it: one vector a number, and the rivals' Transformer, of their width or wider."""
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -9,18 +8,30 @@ from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic_lab.models.solvers.placewise import decoded, encoded, mean_size, space_for
-from adelic_lab.models.solvers.rivals.transformer import (
-    D_MODEL,
-    Encoder,
-    Group,
-    Reader,
-    TransformerSolver,
-    Width,
-    vectors,
-)
+from adelic_lab.models.solvers.rivals.transformer import D_MODEL, OneTokenReader, Reader, TransformerSolver, Width
 
 
-class FlatReader(Reader):
+class FlatEmbedding(nn.Module):
+    """The features of all places in one vector, and a linear map of it: vectors (*, d_model).
+
+    Args:
+        space: the primes and digits.
+        real_scale: unit of the real place.
+        d_model: length of the vectors.
+    """
+
+    def __init__(self, space: AdeleSpace, *, real_scale: float, d_model: int) -> None:
+        super().__init__()
+        self.d_model, self.places = d_model, PlaceEmbedding(space, real_scale=real_scale)
+        self.projection = nn.Linear(self.places.n_places * self.places.width, d_model)
+
+    def project(self, real: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
+        """Return the vectors of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
+        vectors: torch.Tensor = self.projection(self.places((real, digits)).flatten(-2))
+        return vectors
+
+
+class FlatReader(OneTokenReader):
     """One token a number, its places' features in one vector, and one token whose state gives all digits of the answer.
 
     Args:
@@ -33,29 +44,17 @@ class FlatReader(Reader):
     def __init__(
         self, space: AdeleSpace, operands: Operands, answers: Answers, problem: SampledTask, *, d_model: int
     ) -> None:
-        super().__init__()
-        self.space = space
-        self.embedding = PlaceEmbedding(space, real_scale=mean_size(operands))
-        self.projection = nn.Linear(self.embedding.n_places * self.embedding.width, d_model)
-        self.positions = vectors(problem.arity, d_model=d_model)
-        self.answer = vectors(1, d_model=d_model)
-        self.encoder = Encoder(d_model)
-        self.head = FlatHead(space, mean_size(answers), problem, d_model)
+        embedding = FlatEmbedding(space, real_scale=mean_size(operands), d_model=d_model)
+        super().__init__(embedding, None, problem.arity)
+        self.space, self.head = space, FlatHead(space, mean_size(answers), problem, d_model)
 
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group, as their real values and digits."""
-        return [(np.arange(len(operands)), encoded(self.space, operands))]
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
+        """Return operands as their real values and digits."""
+        return encoded(self.space, operands)
 
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
         """Return answers as real values and digits."""
         return adelic_targets(self.space, answers)
-
-    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> AdelicPrediction:
-        """Return the prediction for a batch of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
-        tokens = self.projection(self.embedding((real, digits)).flatten(-2)) + self.positions
-        tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
-        prediction: AdelicPrediction = self.head(self.encoder(tokens, 1)[:, 0])
-        return prediction
 
 
 class FlatHead(nn.Module):

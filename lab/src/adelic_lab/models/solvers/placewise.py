@@ -18,7 +18,7 @@ from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
-from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, descend, learned, seeded
+from adelic_lab.models.solvers.base import Orders, Schedule, Solver, descend, learned, seeded
 from adelic_lab.train.sampler import stream_seed
 
 MENDED = 10**6
@@ -119,7 +119,7 @@ class PlacewiseNetwork(nn.Module):
         return torch.cat([real, places], dim=1)
 
 
-class PlacewiseSolver(CheckedSolver):
+class PlacewiseSolver(Solver):
     """First digits at many primes, and at each a network of its own.
 
     Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
@@ -141,28 +141,28 @@ class PlacewiseSolver(CheckedSolver):
     least_examples = 2  # one is held out
     _network: PlacewiseNetwork | None = None
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn from examples, of which some are held out."""
         self._problem, self._usual = problem, largest(answers)
         self._space = self._space_for(problem)
         trimmed, lengths = without_padding(operands, problem)
         inputs = (*encoded(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
-        order = torch.from_numpy(np.random.default_rng(course.seed).permutation(len(operands)))
+        order = torch.from_numpy(np.random.default_rng(schedule.seed).permutation(len(operands)))
         held_out, rest = order.tensor_split([max(1, round(HELD_OUT * len(order)))])
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
-            network = self._built(features, trimmed, answers, course.seed)
-            pilot = replace(course, steps=max(1, round(_PILOT * course.steps)), progress=None)
+            network = self._built(features, trimmed, answers, schedule.seed)
+            pilot = replace(schedule, steps=max(1, round(_PILOT * schedule.steps)), progress=None)
             _train(network, self._loss(network, inputs, targets), rest, pilot)
             with torch.no_grad():
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         # Anew from the same first weights: the trial saw only a part of the examples, and its rate has fallen to 0.
-        self._network = self._built(best, trimmed, answers, course.seed)
+        self._network = self._built(best, trimmed, answers, schedule.seed)
         loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
-        _train(self._network, loss, lessons, course)
+        _train(self._network, loss, lessons, schedule)
 
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return which of the examples, of these lengths, the network is trained on."""
@@ -299,15 +299,15 @@ class PermutedSolver(PlacewiseSolver):
         return PermutedEmbedding(self._space, features, rng=rng, real_scale=real_scale)
 
 
-def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course: Schedule) -> None:
+def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, schedule: Schedule) -> None:
     """Train on some rows of the examples, drawn with replacement."""
-    optimizer = torch.optim.AdamW(network.parameters(), lr=course.peak, weight_decay=WEIGHT_DECAY, fused=True)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.peak, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
-        generator = course.generator(step)
+        generator = schedule.generator(step)
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(network, of_batch, optimizer, course, warm_up=WARM_UP)
+    descend(network, of_batch, optimizer, schedule, warm_up=WARM_UP)
 
 
 def decoded(

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, learned
+from adelic_lab.models.solvers.base import Orders, Schedule, Solver, learned
 from adelic_lab.models.solvers.placewise import REMEMBERED, largest, space_for, with_remainders
 
 _MAX_OPERANDS = 2
 _DEGREE = 2
 
 
-class ResidueTable(CheckedSolver):
+class ResidueTable(Solver):
     """What was seen at each place: from the operands' first digits to the answer's, and nothing for pairs not seen.
 
     The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
@@ -49,7 +49,7 @@ class ResidueTable(CheckedSolver):
             return f"the table is of {_MAX_OPERANDS} operands at most"
         return super().obstacle(problem)
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Remember the examples; seed and steps are not used."""
         self.space = space_for(problem, mended=REMEMBERED)
         self._usual = largest(answers)
@@ -109,7 +109,7 @@ def _decoded_up_to(
     return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
 
 
-class LeastSquares(CheckedSolver):
+class LeastSquares(Solver):
     """A polynomial of degree 2 in the operands' real values, by least squares, rounded to the nearest integer.
 
     It is computed in float64: answers above 2^53 are beyond it.
@@ -127,7 +127,7 @@ class LeastSquares(CheckedSolver):
         """Return why answers cannot be rounded: they are fractions."""
         return None if problem.answers_are_integers else "answers are rounded to integers"
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Fit the polynomial; seed and steps are not used."""
         values: npt.NDArray[np.float64] = operands.astype(np.float64)
         # Unscaled, the squares of large operands would push the constant below lstsq's cut-off, 2^(−52) · rows.

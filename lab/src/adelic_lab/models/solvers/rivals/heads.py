@@ -32,28 +32,22 @@ class DigitLogits(NamedTuple):
     sign: torch.Tensor | None
 
 
-def number_token_loss(
-    logits: torch.Tensor, digits: torch.Tensor, *, distance: Literal["absolute", "squared"] = "absolute"
-) -> torch.Tensor:
+def number_token_loss(logits: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
     """Return how far the digits that logits mean are from those that are right, on average.
 
-    "absolute": the mean of Σ_j P(j)·|j − d| over all digits, Wasserstein's distance of P from the digit d; "squared":
-    that of (Σ_j P(j)·j − d)².
+    It is the mean of Σ_j P(j)·|j − d| over all digits, Wasserstein's distance of P from the digit d.
 
     P is the softmax of the logits, float (*, base); digits are int64 (*).
 
     Source: Zausinger et al., "Regress, don't guess: a regression-like loss on number tokens for language models",
-    arXiv:2411.02083, section 3: NTL-WAS and NTL-MSE.
+    arXiv:2411.02083, section 3: NTL-WAS.
 
     >>> logits = torch.tensor([0.0, 0.0, -99.0, 0.0]).log_softmax(dim=-1)  # 0, 1 or 3
-    >>> number_token_loss(logits, torch.tensor(3)), number_token_loss(logits, torch.tensor(3), distance="squared")
-    (tensor(1.6667), tensor(2.7778))
+    >>> number_token_loss(logits, torch.tensor(3))
+    tensor(1.6667)
     """
     values = torch.arange(logits.shape[-1], dtype=logits.dtype, device=logits.device)
-    probabilities = logits.softmax(dim=-1)
-    if distance == "absolute":
-        return (probabilities * (values - digits[..., None]).abs()).sum(dim=-1).mean()
-    return ((probabilities * values).sum(dim=-1) - digits).square().mean()
+    return (logits.softmax(dim=-1) * (values - digits[..., None]).abs()).sum(dim=-1).mean()
 
 
 class DigitwiseHead(Fingerprinted):

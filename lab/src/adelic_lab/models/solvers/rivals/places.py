@@ -4,7 +4,6 @@ A place is a decimal digit of the answer. Its network sees what the operands are
 the waves of the period that ends with this digit, in base 10 the digit alone. What these learn needs no primes.
 """
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -15,7 +14,7 @@ from adelic.nn.base_digits import to_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic_lab.models.solvers.placewise import BATCH_SIZE, HIDDEN, LEARNING_RATE, WEIGHT_DECAY
 from adelic_lab.models.solvers.rivals.heads import DigitLogits, DigitwiseHead, FourierHead
-from adelic_lab.models.solvers.rivals.transformer import Group, Reader, TransformerSolver
+from adelic_lab.models.solvers.rivals.transformer import Reader, TransformerSolver
 
 _MAX_OPERANDS = 2
 _SCALE = 10.0  # the first scale of a place's numbers, that of `AdelicHead`
@@ -60,10 +59,10 @@ class FoNEPlaces(DigitPlaces):
         super().__init__(n_places, arity, width=3, out=2, head=head)
         self.embedding = FoNEEmbedding(None, 2 * n_places + 1, integer_digits=n_places, projection=None)
 
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group."""
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
+        """Return 1 and the two waves of each place."""
         waves = self.embedding.features(operands)[..., :-1].reshape(*operands.shape, self.n_places, 2)
-        return [(np.arange(len(operands)), (functional.pad(waves, (1, 0), value=1.0),))]
+        return (functional.pad(waves, (1, 0), value=1.0),)
 
 
 class OneHotPlaces(DigitPlaces):
@@ -72,10 +71,10 @@ class OneHotPlaces(DigitPlaces):
     def __init__(self, n_places: int, arity: int) -> None:
         super().__init__(n_places, arity, width=10, out=10, head=LogitsHead())
 
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group."""
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
+        """Return the digits."""
         digits, _ = to_digits(operands, base=10, n_digits=self.n_places)
-        return [(np.arange(len(operands)), (functional.one_hot(torch.from_numpy(digits), 10).float(),))]
+        return (functional.one_hot(torch.from_numpy(digits), 10).float(),)
 
 
 class LogitsHead(DigitwiseHead):

@@ -6,7 +6,7 @@ those that say one digit after the other.
 """
 
 from abc import abstractmethod
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -15,11 +15,11 @@ from torch import nn
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.backend import Backend, Noise
+from adelic.nn.base_digits import count_digits
 from adelic.nn.bodies.encoder import EncoderLayer
-from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
-from adelic_lab.models.solvers.base import CheckedSolver, Orders, Schedule, descend, learned
+from adelic_lab.models.solvers.base import Orders, Schedule, Solver, descend, learned
 from adelic_lab.models.solvers.rivals.heads import FourierHead, XValHead
 from adelic_lab.train.sampler import stream_seed
 
@@ -73,9 +73,13 @@ class Reader(nn.Module):
 
     head: Any
 
-    @abstractmethod
     def groups(self, operands: Operands) -> list[Group]:
         """Return operands as tensors with a row each, in groups that can share a batch: (rows, tensors)."""
+        return [(np.arange(len(operands)), self.inputs(operands))]
+
+    @abstractmethod
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
+        """Return operands, which all are in one group, as tensors with a row each."""
 
     @abstractmethod
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
@@ -93,7 +97,9 @@ class Reader(nn.Module):
 
 
 class OneTokenReader(Reader):
-    """One token a number, and one whose state gives the answer: FoNE and xVal.
+    """One token a number, and one whose state gives the answer: FoNE, xVal, and AOE in one vector.
+
+    Where training shifts FoNE's numbers, the answer's digits are asked as many places further up.
 
     Args:
         embedding: of open-ended numbers; the Transformer is as wide as its vectors.
@@ -102,7 +108,7 @@ class OneTokenReader(Reader):
         options: what the head's `targets` takes besides the answers.
     """
 
-    def __init__(self, embedding: FeatureEmbedding, head: FourierHead | XValHead, arity: int, **options: int) -> None:
+    def __init__(self, embedding: Any, head: Any, arity: int, **options: int) -> None:
         super().__init__()
         self.embedding = embedding
         self.positions = vectors(arity, d_model=embedding.d_model)
@@ -111,27 +117,24 @@ class OneTokenReader(Reader):
         self.head = head
         self.options = options
 
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group, as their features (rows, arity, n_features)."""
-        return [(np.arange(len(operands)), (self.embedding.features(operands),))]
+    def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
+        """Return the operands' features, (rows, arity, n_features)."""
+        return (self.embedding.features(operands),)
 
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
         """Return answers as tensors for the head's loss."""
         found: tuple[torch.Tensor, ...] = self.head.targets(answers, **self.options)
         return found
 
-    def forward(self, features: torch.Tensor) -> Any:
+    def forward(self, *features: torch.Tensor) -> Any:
         """Return the head's outputs for a batch of features."""
-        return self.head(self.state(features))
-
-    def state(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the states that give the answers, (rows, d_model), for a batch of features."""
-        tokens = self.embedding.project(features) + self.positions
+        shift = (self.embedding.draw_shift(),) if isinstance(self.embedding, FoNEEmbedding) else ()
+        tokens = self.embedding.project(*features) + self.positions
         tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
-        return self.encoder(tokens, 1)[:, 0]  # type: ignore[no-any-return]
+        return self.head(self.encoder(tokens, 1)[:, 0], *shift)
 
 
-class TransformerSolver(CheckedSolver):
+class TransformerSolver(Solver):
     """A solver that trains a `Reader`.
 
     Attributes:
@@ -152,25 +155,25 @@ class TransformerSolver(CheckedSolver):
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
         """Return an untrained reader for a problem, its scales and lengths fitted to the training data."""
 
-    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, course: Schedule) -> None:
+    def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
         """Learn from examples, drawn with replacement."""
-        with course.initialisation():
+        with schedule.initialisation():
             reader = self._read(problem, operands, answers)
         # One group: none of these numbers is longer than the longest in training.
         ((_, inputs),) = reader.groups(operands)
         targets = reader.targets(answers)
-        noise_seed = stream_seed(course.seed, "dropout") % 2**32
+        noise_seed = stream_seed(schedule.seed, "dropout") % 2**32
         parameters = [p for p in reader.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
         def loss(step: int) -> torch.Tensor:
-            rows = torch.randint(len(operands), (self.batch_size,), generator=course.generator(step))
+            rows = torch.randint(len(operands), (self.batch_size,), generator=schedule.generator(step))
             with Backend(noise=Noise(noise_seed + step)).on("cpu"):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
-        warm_up = max(1, round(WARM_UP * course.steps))
-        descend(reader, loss, optimizer, course, warm_up=warm_up)
+        warm_up = max(1, round(WARM_UP * schedule.steps))
+        descend(reader, loss, optimizer, schedule, warm_up=warm_up)
         self._network = reader.eval()
 
     @torch.no_grad()
@@ -194,32 +197,70 @@ class FoNESolver(TransformerSolver):
     Args:
         d_model: width of the Transformer.
         orders: in which it is trained on the examples.
+        published: whether a token's vector is added, there is no sign, and a layer norm stands before the slices, as
+            its authors have it.
+        shifts: whether operands and answers are multiplied by powers of ten in training (their `len_gen_size`), as far
+            as the problem's longest operands. Only of sums is the answer to 10^k·a and 10^k·b that to a and b, times
+            10^k.
 
-    Source: Zhou et al., arXiv:2502.09741.
+    Source: Zhou et al., arXiv:2502.09741, and its code.
+
+    >>> from adelic.data import drawn_task
+    >>> FoNESolver(published=True).obstacle(drawn_task("subtraction"))
+    'as published it has no negative numbers'
+    >>> FoNESolver(shifts=True).obstacle(drawn_task("multiplication"))
+    'shifts are for sums alone'
     """
 
-    def __init__(self, *, d_model: Width = D_MODEL, orders: Orders = "given") -> None:
-        self.d_model, self.orders = d_model, orders
+    def __init__(
+        self, *, d_model: Width = D_MODEL, orders: Orders = "given", published: bool = False, shifts: bool = False
+    ) -> None:
+        self.d_model, self.orders, self.published, self.shifts = d_model, orders, published, shifts
+
+    def obstacle(self, problem: SampledTask) -> str | None:
+        """Return why FoNE cannot express a problem: it has no fractions, and as published no negative answers."""
+        if self.shifts and problem.name not in ("addition", "sum"):
+            return "shifts are for sums alone"
+        if self.published and problem.signed:
+            return "as published it has no negative numbers"
+        return super().obstacle(problem)
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = FoNEEmbedding(None, self.d_model, integer_digits=problem.max_operand_digits)
-        n_digits = problem.max_answer_digits
-        head = FourierHead(self.d_model, n_digits=n_digits)
+        longest, n_digits = problem.max_operand_digits, problem.max_answer_digits
+        shift = max(0, longest - max(count_digits(int(x), 10) for x in operands.flat)) if self.shifts else 0
+        embedding = FoNEEmbedding(None, self.d_model, integer_digits=longest, published=self.published, max_shift=shift)
+        head = FourierHead(
+            self.d_model,
+            n_digits=n_digits,
+            projection="norm" if self.published else "linear",
+            signed=not self.published,
+            max_shift=shift,
+        )
         return OneTokenReader(embedding, head, problem.arity, n_digits=n_digits)
 
 
 class XValSolver(TransformerSolver):
-    """xVal: one real number in, one out. Operands and answers have a scale each, fitted to the training data.
+    """xVal: one real number in, one out.
 
-    Source: Golkar et al., arXiv:2310.02989.
+    Args:
+        published: whether the number's vector is a multiple of one vector, as its authors have it.
+        scaling: "linear", a scale each for operands and answers, fitted to the training data; or "log", a logarithmic
+            one for both, and a linear head, as FoNE's authors ran it, with vectors as published.
+
+    Source: Golkar et al., arXiv:2310.02989; of "log" the code of Zhou et al., arXiv:2502.09741.
     """
 
-    is_published = False
+    def __init__(self, *, published: bool = False, scaling: Literal["linear", "log"] = "linear") -> None:
+        self.published, self.scaling = published, scaling
 
     def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = XValEmbedding(None, D_MODEL, published=self.is_published)
-        embedding.fit(operands)
-        return OneTokenReader(embedding, XValHead(D_MODEL).fit(answers), problem.arity)
+        is_log, read, said = self.scaling == "log", operands, answers
+        if is_log:
+            read = said = np.concatenate([operands.astype(object).ravel(), answers])
+        embedding = XValEmbedding(None, D_MODEL, scaling=self.scaling, published=self.published or is_log)
+        embedding.fit(read)
+        head = XValHead(D_MODEL, scaling=self.scaling, is_linear=is_log).fit(said)
+        return OneTokenReader(embedding, head, problem.arity)
 
 
 def vectors(*shape: int, d_model: int = D_MODEL) -> nn.Parameter:
