@@ -1,6 +1,5 @@
 """Plans, runs of drawn tasks, workers, resuming, tables and figures, with a solver that learns: least squares."""
 
-import json
 import os
 import re
 import signal
@@ -17,7 +16,6 @@ import numpy as np
 import psutil
 import pytest
 
-from adelic.cli import main
 from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
@@ -315,17 +313,12 @@ def test_a_process_that_is_ended_is_begun_once_more_alone():
 
 @pytest.mark.long
 @forks
-def test_networks_are_trained_in_workers_too(monkeypatch, invoke):
-    monkeypatch.setenv("ADELIC_CACHE", "cache")
-    for folder, workers in (("one", 1), ("two", 2)):
-        given = "reproduce schubert-4 --recipe quick --epochs 1 --max-rows 200 --seeds 0,1 --embeddings learned"
-        given += f" --workers {workers} --runs-dir {folder} --results-dir results-{folder} --device cpu"
-        done = invoke(*given.split(" "))
-        assert done.status == 0, done.out
-    one, two = ([json.loads(line) for line in sorted(lines(Path(f"results-{f}")))] for f in ("one", "two"))
-    one, two = ([r["test"] for r in sorted(found, key=lambda r: r["seed"])] for found in (one, two))
-    assert one == two
-    assert len(two) == 2
+def test_networks_are_trained_in_workers_too(tiny_config, tmp_path):
+    configs, found = [tiny_config(seed=seed) for seed in (0, 1)], {}
+    for workers in (1, 2):
+        where = {"runs": tmp_path / f"runs-{workers}", "results": tmp_path / f"results-{workers}", "device": "cpu"}
+        found[workers] = run_matrix(configs, **where, engine=WorkersEngine(workers), on_run=lambda *_: nullcontext())
+    assert [result.test for result in found[1]] == [result.test for result in found[2]]
 
 
 def test_a_spent_budget_starts_and_leaves_nothing():
@@ -360,26 +353,23 @@ def finish(folder, before):
 
 @forks
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
-@pytest.mark.parametrize("signum", [signal.SIGTERM])  # SIGINT takes the same way, and costs ten seconds
-def test_a_stopped_command_says_how_to_go_on(folder, capsys, signum):
+def test_a_stopped_command_says_how_to_go_on(folder, adelic):
+    """Ctrl-C takes the same way, and costs ten seconds."""
     (folder / "plan.toml").write_text(SLOW_PLAN)
     others = set(psutil.Process().children(recursive=True))
 
     def stop():
         if first_result():  # so the command is under way, and has put its handlers in place
-            os.kill(os.getpid(), signum)
+            os.kill(os.getpid(), signal.SIGTERM)
 
     thread = threading.Thread(target=stop)
     thread.start()
-    with pytest.raises(SystemExit) as caught:
-        main(["reproduce", "arithmetic", "--plan", "plan.toml", "--workers", "2"])
+    outcome = adelic("reproduce", "arithmetic", "--plan", "plan.toml", "--workers", "2")
     thread.join()
-    assert caught.value.code == 128 + signum
-    out, err = capsys.readouterr()
-    assert out == ""
-    (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
-    cause = "interrupted" if signum == signal.SIGINT else "stopped by SIGTERM"
-    assert re.fullmatch(f"adelic: {cause} with [1-3] of 4 runs done; the same command goes on from there", line)
+    assert (outcome.status, outcome.out) == (128 + signal.SIGTERM, "")
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
+    words = "adelic: stopped by SIGTERM with [1-3] of 4 runs done; the same command goes on from there"
+    assert re.fullmatch(words, line)
     left = [p for p in set(psutil.Process().children(recursive=True)) - others if p.cpu_times().user > 0]
     assert len(left) <= 2  # loky's tracker of resources; no worker
     finish(folder, lines(STOPPED))
@@ -467,14 +457,8 @@ def test_a_page_without_marks_is_left_alone(folder):
         (["--seeds", "9"], "no run"),
     ],
 )
-def test_errors_are_one_line(capsys, arguments, words):
-    with pytest.raises(SystemExit) as caught:
-        main(["reproduce", "arithmetic", *arguments])
-    assert caught.value.code == 2
-    out, err = capsys.readouterr()
-    (line,) = err.splitlines()
-    assert words in line
-    assert out == ""
+def test_errors_are_one_line(refused, arguments, words):
+    assert words in refused("reproduce", "arithmetic", *arguments)
     assert not Path("results").exists()
 
 
