@@ -17,7 +17,6 @@ from adelic_lab import (
     published_rows,
     read_results,
     run_matrix,
-    write_report,
 )
 from adelic_lab.report.tables import RUN_COLUMNS, tables
 from adelic_lab.runs.matrix import outstanding_work
@@ -128,13 +127,3 @@ def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):
         "MLP": f"ACD {row.acd_authors('mlp')}",
         "boosted trees": "–",
     }
-
-
-def test_models_without_epochs_have_no_learning_curve(tmp_path, tiny_config):
-    found = run_matrix([tiny_config(epochs=1), small("logistic")], **options(tmp_path))
-    both, one = tmp_path / "both.html", tmp_path / "one.html"
-    write_report(found, both)
-    write_report(found[1:], one)
-    assert both.read_text(encoding="utf-8").count('aria-label="Learning curves') == 1
-    assert 'aria-label="Learning curves' not in one.read_text(encoding="utf-8")
-    assert all("logistic regression" in page.read_text(encoding="utf-8") for page in (both, one))

@@ -15,7 +15,8 @@ from adelic_lab.report.files import write_result
 def write(folder, name, content):
     folder.mkdir(exist_ok=True)
     content = content.as_dict() if isinstance(content, Result) else content
-    (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    content = content if isinstance(content, str) else json.dumps(content)
+    (folder / name).write_bytes(content.encode("latin-1"))
 
 
 def test_reading(tmp_path, result):
@@ -38,19 +39,15 @@ def test_no_folder(tmp_path, name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "3", "null", "{}", '{"task": "schubert"}', "[" * 100_000], ids=len)
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "3", "null", "{}", '{"task": "schubert"}', "\xff\xfe\0", "[" * 100_000], ids=len
+)
 def test_what_is_no_result(tmp_path, result, content):
     write(tmp_path, "good.json", result())
     write(tmp_path, "odd.json", content)
     with pytest.raises(RunFolderError, match=r"odd\.json") as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
-
-
-def test_other_bytes(tmp_path):
-    (tmp_path / "odd.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RunFolderError, match=r"odd\.json"):
-        read_results(tmp_path)
 
 
 # What the table and the report read.
@@ -61,6 +58,7 @@ KEYS = [
     ("rows",), ("rows", "train"), ("rows", "test"), ("labels",), ("class_names",),
     ("history",), ("predicts_one_class",), ("test", "accuracy"), ("test", "balanced_accuracy"), ("test", "macro_f1"),
     ("test", "loss"), ("history", "validation_accuracy"), ("configuration", "recipe"),
+    ("configuration", "recipe", "learning_rate"),
 ]  # fmt: skip
 
 
@@ -75,17 +73,6 @@ def test_a_missing_key_is_named(tmp_path, result, keys):
     with pytest.raises(RunFolderError, match=rf"odd\.json.*{keys[-1]}") as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"test": 3}, {"configuration": []}, {"majority": None}, {"seed": "0"}],
-    ids=str,
-)
-def test_a_value_of_another_kind(tmp_path, result, changes):
-    write(tmp_path, "odd.json", result().as_dict() | changes)
-    with pytest.raises(RunFolderError, match=r"odd\.json"):
-        read_results(tmp_path)
 
 
 def places(part, above=()):
@@ -123,6 +110,7 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
 
 
 TRIAL = {"options": {"C": 1.0}, "accuracy": 0.5, "loss": 1.0, "converged": None, "seconds": 1.0}
+TEXT = TRIAL | {"options": {"C": "x"}}
 SEARCH = {"seed": 0, "chosen": {"C": 1.0}, "seconds": 1.0, "trials": [TRIAL]}
 
 
@@ -153,11 +141,7 @@ SEARCH = {"seed": 0, "chosen": {"C": 1.0}, "seconds": 1.0, "trials": [TRIAL]}
         (["search"], {**SEARCH, "chosen": {"C": 2.0}}, r"search.chosen is {'C': 2.0}, which none of search.trials has"),
         (["search"], {**SEARCH, "trials": [{}]}, r"it has no search.trials\[0\].options"),
         (["search"], {**SEARCH, "trials": [TRIAL | {"loss": "x"}]}, r"search.trials\[0\].loss is 'x' instead"),
-        (
-            ["search"],
-            {**SEARCH, "trials": [TRIAL, TRIAL | {"options": {"C": "x"}}]},
-            r"search.trials\[1\].options is {'C': 'x'}, of other kinds than search.chosen",
-        ),
+        (["search"], {**SEARCH, "trials": [TRIAL, TEXT]}, r"search.trials\[1\].options is {'C': 'x'}, of other kinds"),
         (["guess"], {"accuracy": "x"}, "guess.accuracy is 'x' instead of a rate"),
         (["validation", "epoch"], 1.5, "validation.epoch is 1.5 instead of a whole number"),
         (["versions", "numpy"], 2, "versions.numpy is"),
@@ -203,14 +187,6 @@ def test_one_flipped_bit_of_a_line_is_found(tmp_path, result):
 def test_a_text_with_half_a_character_is_refused(tmp_path, result):
     write(tmp_path, "odd.json", result(device="\udcff"))
     with pytest.raises(RunFolderError, match="half of a character"):
-        read_results(tmp_path)
-
-
-def test_a_recipe_without_its_rate_is_refused(tmp_path, result):
-    odd = result().as_dict()
-    del odd["configuration"]["recipe"]["learning_rate"]
-    write(tmp_path, "odd.json", odd)
-    with pytest.raises(RunFolderError, match=r"it has no configuration\.recipe\.learning_rate"):
         read_results(tmp_path)
 
 
@@ -292,9 +268,8 @@ def test_a_damaged_line_is_named(tmp_path, result, damage, place):
     path.write_bytes(b"\n".join(lines) + b"\n")
     before = path.read_bytes()
     for call in (lambda: read_results(tmp_path), lambda: write_all(tmp_path, [result(seed=2)])):
-        with pytest.raises(
-            RunFolderError, match=rf"schubert-4\.jsonl line {place} is not the result of a run"
-        ) as caught:
+        words = rf"schubert-4\.jsonl line {place} is not the result of a run"
+        with pytest.raises(RunFolderError, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
     assert path.read_bytes() == before

@@ -140,20 +140,8 @@ def test_bars_of_two_seeds_are_their_range(result):
 
 
 def test_models_look_different_from_each_other(result):
-    names = (
-        "learned",
-        "random",
-        "one-hot",
-        "fone",
-        "xval",
-        "abacus",
-        "periodic",
-        "trees",
-        "mlp",
-        "logistic",
-        "majority",
-    )
-    made = [result(embedding=name) for name in names]
+    names = "learned random one-hot fone xval abacus periodic trees mlp logistic majority"
+    made = [result(embedding=name) for name in names.split()]
     made += [result(features=name) for name in ("digits", "standardized", "characters", "one-hot-digits")]
     (part,) = comparisons(run_frame(made))
     found = looks(part.models)
