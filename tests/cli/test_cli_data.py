@@ -106,10 +106,8 @@ def test_audit_of_a_table(works, refused, folder):
     ("given", "words"),
     [
         ((), "name the column to predict with --target"),
-        (("--target", "knd"), "did you mean 'kind'"),
         (("--target", "kind", "--n", "4"), "--n belongs to a task"),
         (("--target", "kind", "--option", "a=b"), "--task-options belongs to a task"),
-        (("--target", "kind", "--groups", "par"), "unknown column 'par'"),
         (("--target", "kind", "--examples", "5"), "--examples belongs to a drawn task"),
     ],
 )
@@ -190,17 +188,11 @@ def test_verify_fails_where_a_count_differs(adelic, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["build", "schubert", "--n", "-1"], "at least"),
         (["build", "schubert", "--n", "four"], "--n"),
         (["build", "mheight", "--n", "40"], "GiB"),
         (["build", "schubert", "--n", "99999999999999999999999"], "--n about 10**23 must be a whole number"),
-        (["build", "schubert", "--seed", "-1"], "seed"),
-        (["build", "schubert", "--edition", "leaky"], "edition"),
         (["build"], "TASK"),
-        (["info"], "TASK"),
-        (["build", "schubert", "--split", "orbit"], "orbits"),
         (["build", "lattice", "--split", "orbits"], "no symmetries"),
-        (["verify", "mheight", "--n", "2"], "at least"),
         (["verify", "--edition", "leeky"], "leaky"),
     ],
     ids=" ".join,

@@ -201,23 +201,10 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     ("options", "words"),
     [
         ((), "mine.csv is a table: name the column to predict with --target"),
-        (("--target", "multipel"), "did you mean 'multiple'"),
-        (
-            ("--target", "other", "--columns", "n"),
-            "'other' has '1/19' in row 2 (line 3); a number that is predicted is whole",
-        ),
         (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
-        (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
         (("--target", "group"), "leave the column out (--columns n,other), or write numbers for its values"),
-        (("--target", "group"), "'multiple' has 'yes' in row 1 (line 2), which is not a number"),
-        (
-            ("--target", "multiple", "--columns", "n,multiple"),
-            "--columns n,multiple has the target 'multiple' among them",
-        ),
         (("--target", "multiple", "--columns", "n,n"), "--columns n,n names 'n' twice"),
-        (("--target", "multiple", "--split", "n"), "column 'n', row 1 (line 2): unknown part '0'"),
-        (("--target", "n", "--columns", "group", "--answer", "classes"), "predict it as a number (--answer number)"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),
     ],
@@ -322,27 +309,14 @@ def test_trees_read_new_numbers_where_categories_are_too_many(works, table):
 @pytest.mark.parametrize(
     ("size", "options", "words"),
     [
-        (
-            "1e309",
-            SMALL,
-            "(310 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that adelic reads; scale",
-        ),
+        ("1e309", SMALL, "in row 1 (line 2), beyond the largest float (1.8e+308) that adelic reads; scale"),
         ("1e40", (*SMALL, "--features", "digits"), "beyond the largest float (3.4e+38) that adelic reads; scale"),
         (
             "-1e309",
             (*SMALL, "--embedding", "xval"),
-            "that xval reads; scale the numbers, or train a network with --emb",
+            "that xval reads; scale the numbers, or train a network with",
         ),
-        (
-            "1e5000",
-            ("--model", "majority"),
-            "(5001 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that",
-        ),
-        (
-            "1e309",
-            ("--model", "trees"),
-            "column 'n' has 1000000…000 (310 digits) in row 1 (line 2), beyond the largest",
-        ),
+        ("1e309", ("--model", "trees"), "(310 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that"),
         ("1e309", (*SMALL, "--coordinates", "p-adic"), None),
         ("1e5000", ("--model", "lookup"), None),
     ],
