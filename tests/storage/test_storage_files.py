@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adelic.errors import RunBusyError, StorageError
 from adelic.storage import files
-from adelic.storage.files import atomic_write, cache_folder, file_name, read_bytes, sole_user
+from adelic.storage.files import atomic_write, cache_folder, check_writable, file_name, read_bytes, sole_user
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -192,6 +192,26 @@ def closed_folder(tmp_path):
     folder.chmod(0o555)
     yield folder
     folder.chmod(0o755)
+
+
+def test_a_folder_that_takes_no_file_is_noticed_at_once_and_its_files_stay(closed_folder, tmp_path, as_another_user):
+    """Also where a link leads to one; a link in it is followed out of it."""
+    (tmp_path / "link").symlink_to(closed_folder / "file")
+    closed_folder.chmod(0o755)
+    (closed_folder / "way out").symlink_to(tmp_path / "open" / "file")
+    closed_folder.chmod(0o555)
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+
+    def work():
+        check_writable(closed_folder / "way out")
+        for path in (closed_folder / "file", closed_folder / "other", tmp_path / "link"):
+            for call in (check_writable, partial(atomic_write, data="x")):
+                with pytest.raises(StorageError, match="cannot write"):
+                    call(path)
+
+    assert as_another_user(work) == 0
+    assert (closed_folder / "file").read_text() == "old and longer"
 
 
 def test_a_folder_that_may_be_written_and_not_read(closed_folder, as_another_user):

@@ -102,7 +102,7 @@ def check_writable(path: Path, *, remedy: str = FOLDER_REMEDY) -> None:
         if path.is_dir():
             raise OSError(errno.EISDIR, "it is a folder")
         if not is_stream(path):
-            _check_takes_files(path.parent)
+            _check_takes_files(Path(os.path.realpath(path)).parent)
 
 
 def check_writable_folder(folder: Path, *, remedy: str = FOLDER_REMEDY) -> None:
