@@ -17,6 +17,7 @@ from adelic_lab.models.solvers import build_solver
         ("residue", 3000, 1, ":places=2^7+97", "naive Bayes of valuations and units, 1e-30"),
         ("residue", 3000, 0, ":places=2^7+3^5+89", ""),  # 97 is not told
         ("modular-sum", 500, 0, "", ""),
+        ("sum", 200, 0, ":places=97", "the most frequent answer"),
     ],
 )
 def test_what_counting_on_the_same_inputs_gives(task, examples, least, options, chosen):

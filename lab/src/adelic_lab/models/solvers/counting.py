@@ -94,6 +94,7 @@ class CountingTable(Solver):
 
     def _fits(self, problem: SampledTask, answers: Answers) -> Iterator[Fit]:
         """Yield how the rules are fitted."""
+        yield _most_frequent
         space = self.space or problem.space or AdeleSpace()
         views = [View("valuations", space, "valuation-unit", 1)]
         views.append(View("valuations and units", space, "valuation-unit", 2))
@@ -169,6 +170,12 @@ class Counts:
         """Return the row of the table that each one belongs to."""
         found = np.searchsorted(self._seen, codes).clip(max=len(self._seen) - 1)
         return np.where(self._seen[found] == codes, found, len(self._seen))
+
+
+def _most_frequent(X: Operands, y: Answers) -> dict[str, Rule]:
+    labels, counts = np.unique(y, return_counts=True)
+    said = labels[counts.argmax()]
+    return {"the most frequent answer": lambda asked: np.full(len(asked), said, dtype=labels.dtype)}
 
 
 def _by_counts(view: View) -> Fit:
