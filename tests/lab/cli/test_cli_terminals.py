@@ -211,43 +211,6 @@ def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_o
     ]
 
 
-def test_without_a_terminal_what_is_prepared_is_said_if_it_takes_long(monkeypatch, capsys):
-    begun = []
-
-    class Timer:
-        def __init__(self, seconds, function, arguments=(), named=None):
-            self.begin = lambda: function(*arguments, **named or {})
-
-        def start(self):
-            begun.append(self)
-
-        def cancel(self):
-            if self in begun:
-                begun.remove(self)
-
-    monkeypatch.setattr("adelic.cli.progress.threading.Timer", Timer)
-    with progress_bar("mine") as progress:
-        progress(0, 1, "reading")
-        (prepares,) = begun
-        progress(0, 1, "encoding")
-        (encodes,) = begun
-        assert capsys.readouterr().err == ""
-        prepares.begin()
-        assert capsys.readouterr().err == "mine · reading\n"
-        progress(0, 1, "encoding")  # it waits, and says so again
-        assert encodes not in begun
-        assert capsys.readouterr().err == "mine · encoding\n"
-        progress(0, 1, "building")
-    assert not begun
-
-
-def test_without_a_terminal_other_work_has_a_line_in_ten_seconds(capsys):
-    with progress_bar("mine") as progress:
-        for step in range(1000):
-            progress(step, 1000, f"loss {step}")
-    assert capsys.readouterr().err == "mine · loss 0 · 0 of 1,000\n"
-
-
 def test_the_report_reads_run_folders(tiny_config, tmp_path, works):
     for seed in (0, 1):
         run(tiny_config(seed=seed, epochs=1), tmp_path / "runs" / f"mine-{seed}", device="cpu")

@@ -14,13 +14,12 @@ May import `storage`, `numbers` and the rest of `data`. One more kind of file is
 
 import difflib
 import hashlib
-import math
 import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -653,10 +652,7 @@ def _not_whole(column: Coded, numbers: list[Fraction] | None) -> ConfigurationEr
         bad, remedy = column.first_that_is_no_number(), classes
     else:
         bad = next(value for value, q in zip(column.values, numbers, strict=True) if not _is_whole(q))
-        common = reduce(lambda lcm, q: min(math.lcm(lcm, q.denominator), _BOUND), numbers, 1)
-        remedy = f"divide or round the column, or {classes}"
-        if common < _BOUND and max(abs(q) for q in numbers) * common < _BOUND:
-            remedy = f"multiply the column by {common:,}, or {classes}"
+        remedy = f"multiply, divide or round the column, or {classes}"
     return ConfigurationError(
         f"the target {column.name!r} has {describe(bad)} in {column.first(bad)}; a number that is predicted is whole "
         f"and below 2**62: {remedy}"

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -90,41 +90,27 @@ def _read_csv(path: Path) -> Columns:
     # Spreadsheets begin a file with the mark U+FEFF, which utf-8 alone would read into the first column's name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
-        table = _rows(lines)
-        header = next(table, [])
-        if "\0" in "".join(header):
-            raise ValueError("it has bytes of zeros; save it as UTF-8")
-        if len(header) == 1 and any(sign in header[0] for sign in _OTHER_SEPARATORS):
-            raise ValueError(f"its header is the one column {header[0]!r}; separate columns by commas")
-        if len(set(header)) < len(header):
-            twice = next(name for name in header if header.count(name) > 1)
-            raise ValueError(f"its header names the column {twice!r} twice")
-        rows, numbers, begun = [], [], lines.line_num + 1
-        for row in table:
-            if row and len(row) != len(header):
-                raise ValueError(f"line {begun} has {len(row)} values and the header has {len(header)}")
-            if row:
-                rows.append(row)
-                numbers.append(begun)  # a text in quotes may have several lines
-            begun = lines.line_num + 1
-    columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
-    return Columns(columns, numbers, counted_from=1)
-
-
-def _rows(lines: Any) -> Iterator[list[str]]:
-    """Yield the rows of a reader of CSV; an error is a ValueError that says in which line its row begins."""
-    begun = lines.line_num + 1
-    try:
-        for row in lines:
-            yield row
-            begun = lines.line_num + 1
-    except csv.Error as error:
-        reason = str(error)
-        if "end of data" in reason:
-            reason = "a quote that is not closed"
-        elif "field limit" in reason:
-            reason = f"a value of more than {csv.field_size_limit():,} characters; is a quote not closed?"
-        raise ValueError(f"in the row of line {begun} there is {reason}") from None
+        table, begun = [], 1  # where a row begins: a text in quotes may have several lines
+        try:
+            for row in lines:
+                table.append((begun, row))
+                begun = lines.line_num + 1
+        except csv.Error as error:
+            raise ValueError(f"the row of line {begun} cannot be read ({error}); is a quote not closed?") from None
+    header = table[0][1] if table else []
+    if "\0" in "".join(header):
+        raise ValueError("it has bytes of zeros; save it as UTF-8")
+    if len(header) == 1 and any(sign in header[0] for sign in _OTHER_SEPARATORS):
+        raise ValueError(f"its header is the one column {header[0]!r}; separate columns by commas")
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise ValueError(f"its header names the column {twice!r} twice")
+    rows = [(begun, row) for begun, row in table[1:] if row]
+    for begun, row in rows:
+        if len(row) != len(header):
+            raise ValueError(f"line {begun} has {len(row)} values and the header has {len(header)}")
+    columns = dict(zip(header, map(list, zip(*(row for _, row in rows), strict=True)), strict=True)) if rows else {}
+    return Columns(columns, [begun for begun, _ in rows], counted_from=1)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
