@@ -40,11 +40,6 @@ class TestShape:
         assert a.space is SPACE
         assert (a.real.dtype, a.digits.dtype, a.known.dtype) == (np.float64, np.uint8, np.int32)
 
-    @pytest.mark.parametrize("shape", [(1.5,), (3,), ("x",), (None, 2)])
-    def test_shapes_that_it_cannot_take(self, shape):
-        with pytest.raises(SpaceError, match="an array of 2 numbers cannot take the shape"):
-            SPACE.encode([1, 2]).reshape(*shape)
-
     def test_scalars(self):
         for a in (SPACE.encode(5), SPACE.encode([5])[0], SPACE.encode(2) + 3, -SPACE.encode(-5)):
             assert a.shape == a.real.shape == ()
@@ -62,19 +57,6 @@ class TestShape:
             with pytest.raises(IndexError):
                 a[0]
 
-    def test_decode_returns_fractions_in_the_same_shape(self):
-        values, a = cube()
-        decoded = a.decode()
-        assert decoded.dtype == object
-        assert decoded.shape == values.shape
-        assert all(type(q) is Fraction for q in decoded.flat)
-        assert (decoded == values).all()
-
-    def test_iteration(self):
-        values, a = cube((3, 2))
-        assert [row.decode().tolist() for row in a] == values.tolist()
-        assert [[q.decode() for q in row] for row in a] == values.tolist()
-
     @pytest.mark.parametrize("shape", [(24,), (4, 6), (2, 1, 12), (-1,), (6, -1)])
     def test_reshape(self, shape):
         values, a = cube()
@@ -82,7 +64,7 @@ class TestShape:
         assert (a.reshape(*shape).decode() == values.reshape(shape)).all()
         assert a.reshape(list(shape)).shape == values.reshape(shape).shape
 
-    @pytest.mark.parametrize("shape", [(25,), (5, -1), (-1, -1), (), (0,), (24, 0)])
+    @pytest.mark.parametrize("shape", [(25,), (5, -1), (-1, -1), (), (0,), (24, 0), (1.5,), ("x",), (None, 2)])
     def test_wrong_reshape(self, shape):
         _, a = cube()
         with pytest.raises(SpaceError, match="24 numbers cannot take the shape"):
@@ -168,17 +150,6 @@ class TestImmutability:
             values[...] = 7
             assert a.decode().tolist() == [1, 2]
 
-    @pytest.mark.long
-    def test_operations_change_no_operand(self):
-        a = SPACE.encode([1, 2] * 40)
-        b = a
-        b += 1
-        b *= 2
-        b -= 1
-        b /= 7
-        assert a.decode().tolist() == [1, 2] * 40
-        assert (b == SPACE.encode([Fraction(3, 7), Fraction(5, 7)] * 40)).all()
-
 
 class TestMixing:
     OTHERS = (7, Fraction(7, 11), "7/11", np.int64(7), np.uint8(7), 2**70 + 1, [7, 11], np.array([7, 11]), range(7, 9),
@@ -245,7 +216,6 @@ class TestComparison:
         a = SPACE.encode([[1, 2], [3, 4]])
         assert (a == [[1, 0], [3, 4]]).tolist() == [[True, False], [True, True]]
         assert (a != [[1, 0], [3, 4]]).tolist() == [[False, True], [False, False]]
-        assert (a == [1, 4]).tolist() == [[True, False], [False, True]]
         assert (a == [1, 4]).tolist() == [[True, False], [False, True]]
         assert (np.array([1, 4]) == a).tolist() == [[True, False], [False, True]]
         assert (np.array([1, 4]) != a).tolist() == [[False, True], [True, False]]
@@ -392,14 +362,6 @@ class TestDivision:
             assert part in str(caught.value)
         with pytest.raises(PrecisionError, match=r"the product 0\.28 has 5-adic valuation −2"):
             a[size - 1] * "1/5"
-
-    def test_products_with_fractional_digits_know_fewer(self):
-        space = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=3)
-        product = space.encode("7/5") * space.encode(5)
-        assert product.known.tolist() == [8, 7]  # 5 is known modulo 5^5 alone, and 7/5 has the valuation −1
-        assert (space.encode("7/5") * 5).known.tolist() == [8, 8]
-        assert (space.encode("7/5") * 5).decode() == 7
-        assert (space.encode("7/5") / 5 * "3/2").known.tolist() == [7, 7]  # each divides one digit away
 
 
 class TestDisplay:

@@ -270,11 +270,6 @@ class TestLabels:
         rows = choose_space(numbers, labels=numbers // 8 % 2).information  # the fourth binary digit
         assert [row.prime for row in rows if row.is_significant] == [2]
 
-    def test_the_day_of_the_week(self):
-        days = np.random.default_rng(7).integers(0, 200_000, 2000)
-        names = np.array(["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"])[days % 7]
-        assert choose_space(days, labels=names.tolist()).information[0].prime == 7
-
     def test_random_labels_tell_nothing(self):
         rng = np.random.default_rng(8)
         numbers = rng.integers(0, 10**6, 500)
@@ -359,12 +354,6 @@ class TestApproximation:
         assert a.approximation_error.tolist() == pytest.approx([float(e) for e in exact], rel=1e-15, abs=1e-300)
         assert ((a.approximation_error > 0) == [e > 0 for e in exact]).all()
 
-    def test_exact_numbers_have_no_error(self):
-        space = AdeleSpace((3, 5))
-        for a in (space.encode([1, 2]), space.encode([0.5, 2], floats="exact"), space.encode([0.5], floats="limit:2")):
-            assert not a.approximation_error.any()
-            assert not (a * a).approximation_error.any()
-
     def test_errors_follow_the_shape_and_not_the_arithmetic(self):
         a = AdeleSpace((1009,)).encode(np.array([[0.3, 0.5], [0.1, 2]]), floats="limit:4")
         e = a.approximation_error
@@ -395,9 +384,3 @@ def test_primes_whose_powers_are_beyond_int64(p):
     assert choose_space(values, candidates=(3, p)).space.primes == (p,)
     for labels, bits in (((0, 1, 0, 1, 1, 0), 1), ((0, 1, 0, 1, 0, 1), 2 / 3)):
         assert prime_information(read(values), labels, (p,))[0].bits == pytest.approx(bits)
-
-
-def test_the_names_are_public():
-    assert adelic.choose_space is choose_space
-    assert isinstance(choose_space([1]), adelic.SpaceChoice)
-    assert coordinates(AdeleSpace()) == 128

@@ -62,6 +62,7 @@ def test_features_are_those_of_the_wider_space_that_exist(kind, space, levels, n
 def test_sizes(kind):
     space = AdeleSpace(precision={2: 6, 3: 4, 97: 1})
     sizes = {"digits": 17, "standardized": 17, "characters": 23, "one-hot-digits": 1 + 12 + 12 + 97}
+    sizes["residues"] = 1 + 2**6 + 3**4 + 97
     sizes["valuation-unit"] = 1 + (7 + 4) + (5 + 2) + (2 + 96)
     sizes["multiplicative-characters"] = 1 + (7 + 3) + (5 + 1) + (2 + 95)
     sizes["combined"] = 30 + (12 + 7 + 4) + (8 + 5 + 2) + (2 + 2 + 96)
@@ -70,17 +71,6 @@ def test_sizes(kind):
     assert (smaller.levels, smaller.place_levels) == (5, (5, 4, 1))
     with pytest.raises(ConfigurationError, match="coordinates at 3 primes, more than d_model=3"):
         FeatureLayout.fit(kind, space, 3)
-
-
-@pytest.mark.parametrize("kind", FEATURE_KINDS)
-def test_layouts_of_one_number_of_digits_stay(kind):
-    space = AdeleSpace(primes=(2, 3, 5), precision=4)
-    sizes = {"digits": 16, "standardized": 16, "characters": 25, "one-hot-digits": 41, "valuation-unit": 1 + 15 + 10}
-    sizes["multiplicative-characters"] = 1 + 15 + 3 + 1 + 3
-    sizes["combined"] = 30 + sizes["characters"] - 1 + sizes["valuation-unit"] - 1
-    layout = FeatureLayout.fit(kind, space, None)
-    assert (layout.size, layout.levels) == (sizes[kind], 4)
-    assert layout.is_present.all()
 
 
 @settings(max_examples=100)

@@ -171,9 +171,3 @@ def test_mixed_arrays_and_the_position_of_an_error():
     values[-2] = space.decoding_bound
     with pytest.raises(DecodingError, match=rf"at position \[1, {threshold.FEW - 2}\]"):
         space.encode(values).reshape(2, -1).decode()
-
-
-def test_empty_and_scalar():
-    space = AdeleSpace()
-    assert space.encode(np.empty((0, 3), dtype=np.int64)).decode().shape == (0, 3)
-    assert space.encode("2/19").decode() == Fraction(2, 19)

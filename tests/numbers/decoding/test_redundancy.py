@@ -229,29 +229,6 @@ def spoil(digits, primes, places):
     return digits
 
 
-def test_integers_negatives_rationals_together():
-    space = AdeleSpace(PRIMES, 1)
-    code = RedundantResidueCode(space, 1000, 1000)
-    xs = [Fraction(-999, 997), Fraction(1, 61), Fraction(0), Fraction(-1), Fraction(1000), Fraction(-7, 61)]
-    assert code.guaranteed_errors == 4
-    result = code.decode(spoil(space.encode(xs).digits, PRIMES, [3, 9, 15, 16]))
-    assert result.values.tolist() == xs
-    assert (np.flatnonzero(result.errors.all(axis=0)) == [3, 9, 15, 16]).all()
-    assert result.errors.sum() == 4 * len(xs)
-
-
-def test_primes_in_the_denominator_are_erasures():
-    """7/10 has digits at neither 2 nor 5: whatever stands there, it is found; and with a wrong place besides."""
-    space = AdeleSpace(PRIMES, 1)
-    digits = spoil(space.encode([0]).digits, PRIMES, [])
-    for j, p in enumerate(PRIMES):
-        digits[0, j, 0] = 7 * pow(10, -1, p) % p if 10 % p else p - 1
-    digits[0, 12, 0] ^= 1
-    result = RedundantResidueCode(space, 1000, 1000).decode(digits)
-    assert result.values.tolist() == [Fraction(7, 10)]
-    assert np.flatnonzero(result.errors).tolist() == [0, 2, 12]
-
-
 def test_numbers_beyond_int64():
     space = AdeleSpace(PRIMES, 6)
     code = RedundantResidueCode(space, 10**40, 10**40)

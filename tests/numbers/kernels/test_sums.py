@@ -17,11 +17,11 @@ def lists_of(length):
 
 
 @st.composite
-def places(draw, fractional=False):
+def places(draw):
     """Draw a space and two arrays of arbitrary digits, many of them 0 or p − 1, which carries run through."""
     primes = tuple(draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=30, unique=True)))
     counts = draw(st.one_of(st.integers(1, 64).map(lambda n: [n] * len(primes)), lists_of(len(primes))))
-    f = draw(st.integers(0, min(8, min(counts) - 1))) if fractional else 0
+    f = draw(st.just(0) | st.integers(0, min(8, min(counts) - 1)))
     space = AdeleSpace(primes, dict(zip(primes, counts, strict=True)), f)
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     greatest = np.array(primes)[:, None]
@@ -41,35 +41,24 @@ def integers(x, space):
     return (x.digits.astype(object) * weights).sum(axis=2)
 
 
-def moduli_of(space):
-    return np.array([p**n for p, n in zip(space.primes, space.precisions, strict=True)], dtype=object)
-
-
 @settings(max_examples=150)
 @given(places())
 def test_sums_and_products_are_those_of_integers_modulo_powers(case):
     space, x, y = case
-    moduli = moduli_of(space)
+    moduli = np.array([p**n for p, n in zip(space.primes, space.precisions, strict=True)], dtype=object)
     a, b = integers(x, space), integers(y, space)
     window = space.window
-    for got, want in (
+    results = [
         (finite.add(x, y, window), a + b),
         (finite.subtract(x, y, window), a - b),
         (finite.negate(x, window), -a),
-        (finite.multiply(x, y, window), a * b),
-    ):
+    ]
+    if not window.fractional_digits:  # the others' products know fewer digits
+        results.append((finite.multiply(x, y, window), a * b))
+    for got, want in results:
         np.testing.assert_array_equal(integers(got, space), want % moduli)
         assert (got.digits < np.array(space.primes)[:, None]).all()
         assert (got.known == np.array(space.precisions)).all()
-
-
-@settings(max_examples=50)
-@given(places(fractional=True))
-def test_after_the_point_sums_are_the_same(case):
-    space, x, y = case
-    moduli = moduli_of(space)
-    difference = finite.subtract(x, y, space.window)
-    np.testing.assert_array_equal(integers(difference, space), (integers(x, space) - integers(y, space)) % moduli)
 
 
 @pytest.mark.parametrize("size", [33, 47, 48, 513, 1100])
