@@ -428,11 +428,12 @@ def test_a_confidence_by_hand():
     digits = space.encode([2, 2]).digits.copy()
     digits[1, 3] = 0
     chance = 7 / 5005
-    right, mended = 0.9**4, 0.9**3 * 0.1 / 12
+    wrong = redundancy.ERROR_RATE
+    right, mended = (1 - wrong) ** 4, (1 - wrong) ** 3 * wrong / 12
     expected = [right / (right + chance), mended / (mended + chance)]
-    assert code.decode(digits, error_rate=0.1).confidence == pytest.approx(expected)
-    erased = code.decode(digits, error_rate=0.1, known=[1, 1, 1, 0]).confidence
-    assert erased == pytest.approx([0.9**3 / 13 / (0.9**3 / 13 + chance)] * 2)
+    assert code.decode(digits).confidence == pytest.approx(expected)
+    erased = code.decode(digits, known=[1, 1, 1, 0]).confidence
+    assert erased == pytest.approx([(1 - wrong) ** 3 / 13 / ((1 - wrong) ** 3 / 13 + chance)] * 2)
     uneven = AdeleSpace((5, 7), {5: 2, 7: 1})
     log_probabilities = np.where(np.arange(7) == uneven.encode(2).digits[..., None], np.log(0.9), np.log(0.01))
     log_probabilities[0, :, 5:] = -inf
@@ -477,9 +478,6 @@ def test_digits_that_cannot_be():
         (lambda: code.decode([[1], [2], [4]], known=0.5), "known must be integers"),
         (lambda: code.decode([[1], [2], [4]], known=[1, 1]), "does not broadcast"),
         (lambda: code.decode([[1], [2, 3], [4]]), "digits are ragged"),
-        (lambda: code.decode([[1], [2], [4]], error_rate=0), "error_rate=0 is not a probability"),
-        (lambda: code.decode([[1], [2], [4]], error_rate="x"), "error_rate='x' is not a probability"),
-        (lambda: code.decode([[1], [2], [4]], error_rate=[0.1]), r"error_rate=\[0\.1\] is not a probability"),
         (lambda: code.decode([[1], [2], [4]], real="one"), "real values must be floats"),
         (lambda: code.decode([[1], [2], [4]], real=1, tolerance=-1), "tolerances must be finite and not negative"),
         (lambda: code.decode_soft(np.zeros((3, 1, 4))), r"shape \(\*, 3, 1, 5\)"),

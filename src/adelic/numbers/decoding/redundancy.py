@@ -61,7 +61,7 @@ from adelic.numbers.window import checked_count
 
 Array = npt.NDArray[Any]
 
-DEFAULT_ERROR_RATE = 0.01
+ERROR_RATE = 0.01
 _FAST_DENOMINATOR = 2**53  # below these bounds `adelic.numbers.decoding.fast` computes exactly
 _FAST_NUMERATOR = 2**62
 _LARGEST_EXPONENT = 700.0  # exp overflows from 710 on
@@ -79,13 +79,12 @@ class HardChannel:
 
     space: AdeleSpace
     known: Array
-    error_rate: float
 
     @property
     def hits(self) -> npt.NDArray[np.float64]:
         """Return the log-probability of the digits given, (size, n_primes)."""
         logs = np.log(np.array(self.space.primes, dtype=np.float64))
-        right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
+        right = np.where(self.known > 0, log1p(-ERROR_RATE), 0.0)
         erased = np.array(self.space.precisions) - self.known
         return np.asarray(right - erased * logs)  # an erased digit has probability 1/p
 
@@ -94,7 +93,7 @@ class HardChannel:
         p, precision, known = self.space.primes[j], self.space.precisions[j], int(self.known[i, j])
         if residue is None or not known:
             return -precision * log(p)
-        return log(self.error_rate) - log(p**known - 1) - (precision - known) * log(p)
+        return log(ERROR_RATE) - log(p**known - 1) - (precision - known) * log(p)
 
     def erasures(self, i: int) -> Iterable[tuple[int, int]]:
         """Return none: no place is less trusted than another."""
@@ -311,7 +310,6 @@ class RedundantResidueCode:
         digits: Any,
         *,
         known: Any = None,
-        error_rate: float = DEFAULT_ERROR_RATE,
         real: Any = None,
         tolerance: Any = 0.0,
     ) -> DecodedNumbers:
@@ -326,13 +324,12 @@ class RedundantResidueCode:
             digits: an AdeleArray of the space, or integers, (*, n_primes, max_precision), most significant digit first.
             known: how many digits of each window, from the lowest on, are not erased, integers that broadcast to
                 (*, n_primes); all of them when left out, or what the AdeleArray knows.
-            error_rate: how often the digits of a place are wrong; for the confidence alone.
             real: approximations of the numbers, floats that broadcast to (*); NaN where there is none.
             tolerance: numbers further than that from `real`, up to the rounding of float64, are not taken as answers;
                 floats that broadcast to (*).
 
         Raises:
-            EncodingError: a shape does not fit, or a digit, count, rate or tolerance is not valid.
+            EncodingError: a shape does not fit, or a digit, count or tolerance is not valid.
 
         >>> space = AdeleSpace(primes=(3, 5, 7, 11, 13), precision=2)
         >>> code = RedundantResidueCode(space, max_numerator=50, max_denominator=20)
@@ -349,11 +346,9 @@ class RedundantResidueCode:
             digits = number_array("digits", digits)
             shape = digits.shape[:-2] if digits.ndim >= 2 else ()
             digits = self.space.from_digits(digits, np.zeros(shape)).digits  # checked; the zeros go unused
-        if not isinstance(error_rate, float | np.floating | Fraction) or not 0 < error_rate < 1:
-            raise EncodingError(f"error_rate={describe(error_rate)} is not a probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space)
-        channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
+        channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes))
         return self._decode(digits, channel, real, tolerance)
 
     def decode_soft(self, log_probabilities: Any, *, real: Any = None, tolerance: Any = 0.0) -> DecodedNumbers:
