@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "experiments"
 OF_TEXT = {"text_models", "text_rivals", "text_table", "text_word_models"}
 """What text_arithmetic and text_word_problems consist of, which is tested with them."""
-WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_searches"} | OF_TEXT
+WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_searches", "text_costs"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 FIGURES = {"seconds": 1.0, "peak_bytes": 9, "rows": 6, "file_bytes": 9}
 SMALL = {
@@ -33,14 +33,6 @@ SMALL = {
     "big_integers": ({"integers.long_integer": None}, {"sizes": (20, 40), "repetitions": 1}, "big_integers.json"),
     "character_completion": ({}, {"sizes": (4,)}, "character_completion.json"),
     "character_rules": ({}, {"sizes": (5,)}, "character_rules.json"),
-    "compact": (
-        {
-            "ROWS": (("schubert", 3, "published"),),
-            "train_trial": lambda *given: given[-1](1, 0.5, {"loss": 1.0}) or 0.5,
-        },
-        {"steps": (1,)},
-        "compact.json",
-    ),
     "conic_places": (
         {"PAGE": Path("page.md"), "PICTURE": Path("conic-places.svg")},
         {"draw": True},

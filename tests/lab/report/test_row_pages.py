@@ -66,19 +66,3 @@ def test_the_rule_of_the_recipe_compact(tables):
     assert choose({(1000, 0.0): (0.8999, 0.3), (2000, 0.0): (0.905, 0.1)}) == (2000, 0.0)
     assert choose({(1000, 0.0): (0.90, 0.3), (1000, 0.1): (0.90, 0.2), (2000, 0.0): (0.89, 0.1)}) == (1000, 0.1)
     assert choose({(2000, 0.0): (0.95, 0.3), (2000, 0.1): (0.95, 0.2), (1000, 0.0): (0.5, 0.1)}) == (2000, 0.1)
-
-
-def test_nothing_is_chosen_before_all_trainings_are_done(tables):
-    script = importlib.import_module("compact")
-    entries = [
-        {"steps": steps, "dropout": dropout, "row": row, "embedding": name, "epochs": 1, "accuracy": 0.9, "loss": 0.5}
-        for steps in script.STEPS
-        for dropout in script.DROPOUT
-        for row in script.ROWS
-        for name in script.EMBEDDINGS
-    ]
-    count = len(script.ROWS) * len(script.EMBEDDINGS)
-    shown = tables.compact({"entries": entries}).splitlines()
-    assert shown[2] == f"| 1,000 | 0 | {count} | 90.00 | 0.5000 | chosen |"
-    assert len(shown) == 2 + len(script.STEPS) * len(script.DROPOUT)
-    assert "chosen" not in tables.compact({"entries": entries[:-1]})
