@@ -43,8 +43,9 @@ from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic_lab.models import device_name
 from adelic_lab.report.statistics import confidence_interval
-from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import OneClass
+from adelic_lab.train.passes import Split
 from adelic_lab.train.steps import SWITCH as COMPILE
 from adelic_lab.train.steps import is_wanted
 from adelic_lab.train.workers import TOKENS

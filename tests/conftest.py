@@ -101,7 +101,7 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.fixture
 def saved_after_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write a checkpoint after each epoch, however short, as after each long one."""
-    from adelic_lab.models import network as fitting
+    from adelic_lab.train import loop as fitting
 
     monkeypatch.setattr(fitting, "EPOCH_SECONDS", 0)
 

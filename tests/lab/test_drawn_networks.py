@@ -21,7 +21,7 @@ from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.models.network import build_model
 from adelic_lab.runs.judging import development
 from adelic_lab.train.data import TrainValidation
-from adelic_lab.train.loop import _tokens
+from adelic_lab.train.passes import tokens_of
 from adelic_lab.train.sampler import PassSampler
 
 SMALL = {"epochs": 2, "batch_size": 64, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
@@ -41,7 +41,7 @@ def experiment(task="gcd", *, examples=400, embedding="adelic", recipe=None, see
 
 def built(config):
     data = development(config)
-    return build_model(config, data, data.objective), data
+    return build_model(config, data), data
 
 
 @pytest.mark.long
@@ -463,10 +463,10 @@ def test_ids_outside_the_vocabulary_are_refused(row):
 def test_parts_of_a_batch_are_counted_in_tokens():
     """A row of residues has many tokens for a number, and a part of a batch is to be small in memory."""
     model, data = built(experiment("gcd", embedding="residues", n_primes=9))
-    assert _tokens(model, torch.from_numpy(data.X_train)) == 1 + 2 * 9
+    assert tokens_of(model, torch.from_numpy(data.X_train)) == 1 + 2 * 9
     assert model.place(torch.from_numpy(data.X_train[:3])).shape[1] == 1 + 2 * 9
     plain, _ = built(experiment("gcd", embedding="fone"))
-    assert _tokens(plain, torch.from_numpy(data.X_train)) == 3
+    assert tokens_of(plain, torch.from_numpy(data.X_train)) == 3
 
 
 def test_the_network_of_a_run_answers_as_its_result_says(tmp_path):

@@ -16,9 +16,10 @@ from adelic.nn import AdelicPrediction, Vocabulary
 from adelic_lab import EmbeddingConfig, read_result, run
 from adelic_lab.models.network import build_model
 from adelic_lab.results.result import Result
-from adelic_lab.train.data import training_subset
-from adelic_lab.train.loop import Split, Trainer
+from adelic_lab.train.data import TrainValidation, training_subset
+from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import OneClass, OneNumber, SeveralClasses, make_objective
+from adelic_lab.train.passes import Split
 from adelic_lab.train.signals import Stopped
 
 SMALL = {"kl": ("kl", 4), "rsk": ("rsk", 5), "characters": ("characters", 6)}
@@ -252,7 +253,7 @@ def test_it_learns(tiny_config, task, n, epochs):
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     )
     with torch.random.fork_rng():
-        model = build_model(config, data, objective)
+        model = build_model(config, TrainValidation.of(data))
         trainer = Trainer(model, config.recipe, train, validation, objective=objective, seed=0)
         losses = [trainer.run_epoch()["train_loss"] for _ in range(epochs)]
     assert losses[-1] < 0.85 * losses[0]

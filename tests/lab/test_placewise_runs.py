@@ -10,12 +10,11 @@ from safetensors.torch import load_file
 
 from adelic import acd
 from adelic.nn import Vocabulary
-from adelic.nn.backend import Noise
 from adelic.nn.placewise import PLACES
 from adelic_lab import EmbeddingConfig, list_runs, run
-from adelic_lab.models.network import build_model, make_trainer
-from adelic_lab.train.loop import Split
-from adelic_lab.train.objectives import make_objective
+from adelic_lab.models.network import begin, build_model
+from adelic_lab.train.data import TrainValidation
+from adelic_lab.train.passes import Split
 from adelic_lab.train.signals import Stopped
 from adelic_lab.train.workers import Workers
 
@@ -59,15 +58,13 @@ def test_stopped_after_every_third_step(config, tmp_path, read_folder, places):
 
 @pytest.mark.parametrize("places", PLACES)
 def test_splitting_a_batch_changes_no_gradient(config, monkeypatch, places):
-    data, gradients = acd.load("schubert", n=3), []
-    objective = make_objective(data)
+    data, gradients = TrainValidation.of(acd.load("schubert", n=3)), []
     for workers, tokens in ((1, 10**6), (2, 10**6), (3, 12)):
         monkeypatch.setattr(importlib.import_module("adelic_lab.train.workers"), "TOKENS", tokens)
-        chosen = config(places)
-        trainer = make_trainer(chosen, build_model(chosen, data, objective), data, objective, torch.device("cpu"))
+        trainer = begin(config(places), data, torch.device("cpu"))
         trainer.model.train()
         with Workers(workers) as pool:
-            loss = trainer._backward(torch.arange(17), Noise(5), pool)
+            loss = trainer._backward(torch.arange(17), 5, pool)
         gradients.append([loss, *(p.grad for p in trainer.parameters)])
     for other in gradients[1:]:
         assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(gradients[0], other, strict=True))
@@ -77,8 +74,7 @@ def test_it_learns(config):
     """Well above the majority class, half, and well below its loss, 0.69."""
     data = acd.load("schubert", n=4)
     chosen = config("late", task="schubert", n=4, dropout=0.0, epochs=3, batch_size=64, norm="pre")
-    objective = make_objective(data)
-    trainer = make_trainer(chosen, build_model(chosen, data, objective), data, objective, torch.device("cpu"))
+    trainer = begin(chosen, TrainValidation.of(data), torch.device("cpu"))
     figures = [trainer.run_epoch()["validation"] for _ in range(3)][-1]
     assert figures["loss"] < 0.5
     assert figures["accuracy"] > 0.75
@@ -88,7 +84,7 @@ def test_the_model_reads_the_places_of_its_numbers(config):
     """Numbers that agree at a place have the same vector there: 1 and 3 at the prime 2 with one digit."""
     data = acd.load("schubert", n=3)
     embedding = EmbeddingConfig.of("adelic", primes=(2, 3), precision=1, places="apart", features="one-hot-digits")
-    model = build_model(dataclasses.replace(config(), model=embedding), data, make_objective(data))
+    model = build_model(dataclasses.replace(config(), model=embedding), TrainValidation.of(data))
     ids = Split(Vocabulary(data.vocabulary).ids([[1, 3]]), data.y_train[:1], torch.device("cpu")).ids
     first, second = model.embed(ids).view(2, 3, -1)
     assert torch.equal(first[1], second[1])

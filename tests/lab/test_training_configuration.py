@@ -13,7 +13,7 @@ from adelic.nn import EMBEDDINGS, AdelicEmbedding, LearnedEmbedding, PlacewiseCl
 from adelic.nn.positional import LearnedPositionalEncoding
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
 from adelic_lab.models.network import build_model
-from adelic_lab.train.objectives import make_objective
+from adelic_lab.train.data import TrainValidation
 
 
 def build(found, vocabulary, d_model):
@@ -225,7 +225,7 @@ def test_labels_are_readable_and_differ(tiny_config):
 
 
 def model_of(config, data):
-    return build_model(config, data, make_objective(data))
+    return build_model(config, TrainValidation.of(data))
 
 
 def test_the_model_is_the_recipes(tiny_config):

@@ -30,7 +30,7 @@ torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 
 def prepare(n_epochs, save_seconds):
     global config
-    network = importlib.import_module("adelic_lab.models.network")
+    network = importlib.import_module("adelic_lab.train.loop")
     network.SAVE_SECONDS, network.EPOCH_SECONDS = save_seconds, 0
     recipe = TrainConfig(
         name="quick",

@@ -12,13 +12,13 @@ from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
-from adelic.nn.backend import Noise
 from adelic_lab import ClassBalancedSampler, EmbeddingConfig, Experiment, load_recipe, run
-from adelic_lab.models.network import begin, build_model, make_trainer, narrow_ids
+from adelic_lab.models.network import begin, build_model, narrow_ids
 from adelic_lab.train import loop
 from adelic_lab.train.data import TrainValidation
-from adelic_lab.train.loop import Split, Trainer, evaluate
+from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import make_objective
+from adelic_lab.train.passes import Split, evaluate
 from adelic_lab.train.signals import Stopped
 from adelic_lab.train.workers import Workers
 
@@ -36,10 +36,8 @@ def splits(task="schubert", n=3):
 
 
 def new_trainer(config, data, train, validation, *, seed):
-    objective = make_objective(data)
-    return Trainer(
-        build_model(config, data, objective), config.recipe, train, validation, objective=objective, seed=seed
-    )
+    seen = TrainValidation.of(data)
+    return Trainer(build_model(config, seen), config.recipe, train, validation, objective=seen.objective, seed=seed)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +53,7 @@ def test_the_loop_is_the_textbooks(tiny_config):
     trainer = new_trainer(config, data, train, validation, seed=3)
     lines = [trainer.run_epoch() for _ in range(4)]
 
-    model = build_model(config, data, make_objective(data)).train()
+    model = build_model(config, TrainValidation.of(data)).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.999), weight_decay=0)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
     sampler = ClassBalancedSampler(data.y_train, batch_size=16, power=0.5, seed=3)
@@ -86,7 +84,7 @@ def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch):
         trainer = new_trainer(config, data, train, validation, seed=3)
         trainer.model.train()
         with Workers(workers) as pool:
-            loss = trainer._backward(torch.arange(17), Noise(5), pool)
+            loss = trainer._backward(torch.arange(17), 0, pool)
         gradients.append([loss, *(p.grad for p in trainer.parameters)])
     for other in gradients[1:]:
         assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(gradients[0], other, strict=True))
@@ -120,7 +118,7 @@ def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
     trainer.model.train()
     trainer.device = torch.device("meta")  # anything but the CPU
     with Workers(1) as workers, Reads() as reads:
-        loss = trainer._backward(torch.arange(9), Noise(0), workers)
+        loss = trainer._backward(torch.arange(9), 0, workers)
         trainer.optimizer.step()
         assert reads.count == 0
         float(loss)
@@ -147,7 +145,7 @@ def test_a_gpu_compiles_full_batches_alone(tiny_config, monkeypatch, batch_size,
     trainer.model.train()
     with Workers(1) as workers:
         for batch in trainer.sampler.epoch(0):
-            assert trainer._backward(batch, Noise(0), workers).isfinite()
+            assert trainer._backward(batch, 0, workers).isfinite()
     assert sizes == compiled * [min(batch_size, 12)]
 
 
@@ -221,8 +219,8 @@ def test_the_best_weights_are_kept_or_the_last(tiny_config, checkpoint):
 def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
     config = tiny_config()
     data, train, _ = splits()
-    model = build_model(config, data, make_objective(data))
-    monkeypatch.setattr(importlib.import_module("adelic_lab.train.loop"), "EVALUATION_BATCH", 7)
+    model = build_model(config, TrainValidation.of(data))
+    monkeypatch.setattr(importlib.import_module("adelic_lab.train.passes"), "EVALUATION_BATCH", 7)
     figures, predictions = evaluate(model, train, objective=make_objective(data))
     assert not model.training
     with torch.no_grad():
@@ -238,8 +236,7 @@ def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
     """Each draw is of one image of a row, all of them occur, and labels go with them."""
     config = tiny_config(symmetries=True, epochs=30, split="orbits")
     data = config.data.load(0)
-    objective = make_objective(data)
-    trainer = make_trainer(config, build_model(config, data, objective), data, objective, torch.device("cpu"))
+    trainer = begin(config, TrainValidation.of(data), torch.device("cpu"))
     X, y = acd.images(data.X_train, data.y_train, acd.task(config.data.task).symmetries)
     assert trainer.sampler.n_images == X.shape[1] == 4
     vocabulary = Vocabulary(data.vocabulary)
@@ -265,10 +262,9 @@ def test_a_task_without_symmetries_is_told(tiny_config):
     with pytest.raises(ConfigurationError, match="lattice has no symmetries that keep labels"):
         tiny_config(task="lattice", n=4, symmetries=True)
     # Nor does the trainer take the configuration's word for it.
-    config, data = tiny_config(symmetries=True, split="orbits"), acd.load("lattice", n=4)
-    objective = make_objective(data)
+    config, data = tiny_config(symmetries=True, split="orbits"), acd.load("lattice", n=6)
     with pytest.raises(ConfigurationError, match="no symmetries that keep labels"):
-        make_trainer(config, build_model(config, data, objective), data, objective, torch.device("cpu"))
+        begin(config, TrainValidation.of(data), torch.device("cpu"))
 
 
 def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
@@ -343,14 +339,14 @@ def test_a_step_is_a_step_of_adam(tiny_recipe, options):
     model = EmbeddingConfig.of(given.pop("embedding"), **given)
     config = Experiment(data=TaskData("schubert", 3), model=model, recipe=tiny_recipe(dropout=0.0, warmup_steps=0))
     data = TrainValidation.of(config.data.load(0))
-    ours, plain = (build_model(config, data, data.objective).train() for _ in range(2))
-    trainer = make_trainer(config, ours, data, data.objective, torch.device("cpu"))
+    trainer, plain = begin(config, data, torch.device("cpu")), build_model(config, data).train()
+    ours = trainer.model.train()
     optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3, fused=False)
     for group in trainer.optimizer.param_groups:
         group["lr"] = 1e-3
     for rows in (torch.arange(16), torch.arange(16, 32)):
         with Workers() as workers:
-            trainer._own_gradients(rows, 1.0, Noise(0), workers)
+            trainer._backward(rows, 0, workers)
         output = ours(trainer.train.read(rows))
         loss = data.objective.loss(output, trainer.train.labels[rows], reduction="mean")
         expected = torch.autograd.grad(loss, list(ours.parameters()), allow_unused=True)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 import adelic_lab
 from adelic.errors import DivergenceError, Interrupted, StorageError
 from adelic_lab import run
-from adelic_lab.models import network
+from adelic_lab.train import loop as network
 from adelic_lab.train import signals
 from adelic_lab.train.checkpoint import save_checkpoint
 from adelic_lab.train.counters import read_progress

@@ -1,20 +1,18 @@
 """Networks: the Transformer and its place-wise kin, built from an experiment, trained, resumed."""
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 
-from adelic.data.guard import Guarded, training_rows
-from adelic.data.protocol import Progress
+from adelic.data import training_rows
 from adelic.data.sources import DrawnData
-from adelic.errors import ConfigurationError, Interrupted, RunFolderError
+from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, NumberEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.graph_classifier import GraphClassifier
@@ -22,27 +20,23 @@ from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.registry import BODIES
 from adelic.numbers.describe import describe
-from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
-from adelic.storage.records import sha256
 from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.models import Answered, Fitted, RunContext, device_name
 from adelic_lab.results.metrics import history
 from adelic_lab.results.result import Result
-from adelic_lab.train.checkpoint import load_checkpoint, save_checkpoint
+from adelic_lab.train.checkpoint import load_checkpoint
 from adelic_lab.train.cost import check_features, check_memory, forward_flops
 from adelic_lab.train.counters import CHECKPOINT, kept_lines, metrics_text
 from adelic_lab.train.data import TrainValidation
-from adelic_lab.train.loop import Split, Trainer, ask
+from adelic_lab.train.loop import Trainer, train
 from adelic_lab.train.objectives import Objective, OneClass
+from adelic_lab.train.passes import Split, ask
 from adelic_lab.train.sampler import stream_seed
-from adelic_lab.train.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.tensorboard import TensorBoardLog
 from adelic_lab.train.world import ALONE, World
 
-SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
-"""After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
 Network = Classifier | GraphClassifier | LocalGlobalClassifier
 _BLOCK = 1 << 16
 """Rows whose ids are found at once, in eight bytes each."""
@@ -67,7 +61,7 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
     world.lead(context.begin)
     logs = context.tensorboard and world.rank == 0
     with TensorBoardLog(folder, map(json.loads, lines), experiment.to_toml()) if logs else nullcontext() as log:
-        _train(trainer, folder, lines, context.progress, log, context.stop)
+        train(trainer, folder, lines, progress=context.progress, log=log, stop=context.stop)
     model = trainer.model
     model.load_state_dict(trainer.best)
     accuracy, negative_loss = trainer.progress.best_score
@@ -143,7 +137,7 @@ def read_trainer(experiment: Experiment, data: TrainValidation, folder: Path) ->
 
 
 @torch.random.fork_rng(devices=[])  # modules are made on the CPU
-def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Network:
+def build_model(experiment: Experiment, data: TrainValidation) -> Network:
     """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
 
     The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
@@ -157,18 +151,25 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             f"a network with --embedding learns classes of whole numbers, and {experiment.row} has fractions; use "
             "--solver"
         )
-    recipe, embedding = experiment.network_recipe, experiment.embedding
+    recipe, embedding, objective = experiment.network_recipe, experiment.embedding, data.objective
     check_features(
         embedding, recipe, recipe.batch_size * data.length if data.vocabulary is None else len(data.vocabulary)
     )
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
+    made: NumberEmbedding | None = None
+    if embedding.places is None:
+        torch.manual_seed(stream_seed(experiment.seed, "embedding"))
+        reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
+        made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
+        if vocabulary is None and isinstance(made, ScaledEmbedding):
+            made.fit(data.X_train)
+    torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
     if embedding.places in FUSIONS:
         if not isinstance(objective, OneClass):
             raise ConfigurationError(
                 f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "
                 "a number a row; use --places flat"
             )
-        torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
         return LocalGlobalClassifier(
             embedding.space(),
             n_classes=objective.n_classes,
@@ -181,38 +182,25 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             dropout=recipe.dropout,
             vocabulary=vocabulary,
         )
-    options: dict[str, Any] = {
-        **objective.model_options(),
-        "max_length": data.length,
-        "n_layers": recipe.n_layers,
-        "n_heads": recipe.n_heads,
-        "d_feedforward": recipe.d_feedforward,
-        "dropout": recipe.dropout,
-        "norm": recipe.norm,
-        "pooling": recipe.pooling,
-    }
+    of_recipe = ("n_layers", "dropout", "norm", "pooling")
+    options = objective.model_options() | {name: getattr(recipe, name) for name in of_recipe}
+    options["max_length"] = data.length
     if recipe.positional == "learned":
         options["positional"] = "learned"
-    if embedding.places is None:
-        torch.manual_seed(stream_seed(experiment.seed, "embedding"))
-        reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
-        made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
-        if vocabulary is None and isinstance(made, ScaledEmbedding):
-            made.fit(data.X_train)
-        torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-        body = BODIES[recipe.body]
-        model: Classifier | GraphClassifier = body(made, **{k: v for k, v in options.items() if k not in body.unused})
-        if isinstance(model, Classifier):
-            _scale_first_vectors(model, made, recipe.initial_std)
-        return model
-    space = embedding.space()
-    options |= {"space": space, "features": embedding.features, "places": embedding.places}
-    options |= place_sizes(
-        space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
+    sizes = {"n_heads": recipe.n_heads, "d_feedforward": recipe.d_feedforward}
+    if made is None:
+        assert vocabulary is not None  # an experiment makes sure of that
+        space = embedding.space()
+        options |= {"space": space, "features": embedding.features, "places": embedding.places}
+        options |= place_sizes(space.n_primes + 1, d_model=recipe.d_model, **sizes)
+        return PlacewiseClassifier(vocabulary, **options)
+    body = BODIES[recipe.body]
+    model: Classifier | GraphClassifier = body(
+        made, **{name: value for name, value in (options | sizes).items() if name not in body.unused}
     )
-    torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-    assert vocabulary is not None  # an experiment makes sure of that
-    return PlacewiseClassifier(vocabulary, **options)
+    if isinstance(model, Classifier):
+        _scale_first_vectors(model, made, recipe.initial_std)
+    return model
 
 
 @torch.no_grad()
@@ -225,65 +213,26 @@ def _scale_first_vectors(model: Classifier, embedding: NumberEmbedding, std: flo
         vectors *= std
 
 
-class ModelData(Protocol):
-    """Data from which a network is built: by their vocabulary and the length of rows."""
-
-    @property
-    def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
-    @property
-    def vocabulary(self) -> tuple[int | Fraction, ...] | None: ...  # noqa: D102
-    @property
-    def length(self) -> int: ...  # noqa: D102
-
-
-class TrainingData(ModelData, Guarded, Protocol):
-    """The splits that training sees, and the rows that must not be among them."""
-
-    @property
-    def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
-    @property
-    def y_validation(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def objective(self) -> Objective: ...  # noqa: D102
-    def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
-
-
-def begin(experiment: Experiment, data: TrainingData, device: torch.device, world: World = ALONE) -> Trainer:
-    """Return the trainer of a run with its untrained network, before its first epoch."""
-    model = build_model(experiment, data, data.objective).to(device)
-    return make_trainer(experiment, model, data, data.objective, device, world)
-
-
-def make_trainer(
-    experiment: Experiment,
-    model: Network,
-    data: TrainingData,
-    objective: Objective,
-    device: torch.device,
-    world: World = ALONE,
-) -> Trainer:
-    """Return the trainer of a run, before its first epoch; it is given no test split.
+def begin(experiment: Experiment, data: TrainValidation, device: torch.device, world: World = ALONE) -> Trainer:
+    """Return the trainer of a run with its untrained network, before its first epoch.
 
     Raises:
         LeakError: a row of validation or test is among the rows to train on.
     """
+    model = build_model(experiment, data).to(device)
     X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
-    train, validation = (
-        Split(narrow_ids(data, X), y, device)
-        for X, y in (
-            # The images of a row one after the other, as the sampler counts them.
-            (X.reshape(-1, X.shape[-1]), y.reshape(-1, *y.shape[2:])),
-            (data.X_validation, data.y_validation),
-        )
-    )
-    followed = data.every_class if isinstance(data, TrainValidation) else None
+
+    def split(X: np.ndarray, y: np.ndarray) -> Split:
+        return Split(narrow_ids(data, X), y, device)
+
     return Trainer(
         model,
         experiment.network_recipe,
-        train,
-        validation,
-        every_class=followed and Split(narrow_ids(data, followed[0]), followed[1], device),
-        objective=objective,
+        # The images of a row one after the other, as the sampler counts them.
+        split(X.reshape(-1, X.shape[-1]), y.reshape(-1, *y.shape[2:])),
+        split(data.X_validation, data.y_validation),
+        every_class=None if data.every_class is None else split(*data.every_class),
+        objective=data.objective,
         seed=experiment.seed,
         n_images=X.shape[1],
         world=world,
@@ -291,7 +240,7 @@ def make_trainer(
     )
 
 
-def narrow_ids(data: TrainingData, X: np.ndarray) -> np.ndarray:
+def narrow_ids(data: TrainValidation, X: np.ndarray) -> np.ndarray:
     """Return the ids of rows, (rows, length), in one byte each where the vocabulary has no more than 256 numbers.
 
     All rows of Schubert 6 with their images would take 5.6 GB in eight bytes each.
@@ -308,83 +257,6 @@ def narrow_ids(data: TrainingData, X: np.ndarray) -> np.ndarray:
     for start in range(0, len(X), _BLOCK):
         found[start : start + _BLOCK] = data.ids(X[start : start + _BLOCK])
     return found
-
-
-def _train(
-    trainer: Trainer,
-    folder: Path,
-    lines: list[str],
-    progress: Progress | None,
-    log: TensorBoardLog | None,
-    stop: Callable[[], bool] | None,
-) -> None:
-    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
-
-    A checkpoint is written after the last epoch and before stopping; and where the last one is older than
-    `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes;
-    a signal to any of them is one to all.
-    """
-    saved, written = time.monotonic(), len(lines)
-    world = trainer.world
-
-    def save() -> None:
-        nonlocal saved, written
-        if len(lines) > written:  # before the checkpoint: a kill between the two leaves lines that resuming cuts off
-            text, written = metrics_text(lines), len(lines)
-            atomic_write(folder / "metrics.jsonl", text)
-            trainer.progress.metrics = sha256(text)
-        save_checkpoint(folder / CHECKPOINT, trainer.model, trainer.optimizer, trainer.best, trainer.progress)
-        saved = time.monotonic()
-
-    with deferred_signals() as request:
-
-        def wish(seconds: float) -> int | str | None:
-            """Return a signal's number, which any process may have had, "stop", "save" or None: the same in all.
-
-            "save" is the wish where the last checkpoint is older than some seconds.
-            """
-            # A message that all processes take part in, also those that have had no signal.
-            signum = int(world.gather(np.array([request.signum or 0])).max())
-
-            def decide() -> int | str | None:
-                if signum or (stop and stop()):
-                    return signum or "stop"
-                return "save" if time.monotonic() - saved >= seconds else None
-
-            return world.lead(decide)
-
-        def obey(wanted: int | str | None) -> None:
-            if isinstance(wanted, int):
-                raise Interrupted(wanted, _farewell(wanted, trainer, folder))
-            if wanted == "stop" and trainer.progress.epoch < trainer.recipe.epochs:
-                raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
-
-        def between_steps() -> None:
-            wanted = wish(SAVE_SECONDS) if trainer.progress.batch % world.pace == 0 else None
-            if wanted is not None:
-                # In all processes, as it sums their losses; the first one alone writes.
-                trainer.snapshot()
-                world.lead(save)
-                obey(wanted)
-
-        while trainer.progress.epoch < trainer.recipe.epochs:
-            line = trainer.run_epoch(progress, between_steps)
-            lines.append(json.dumps(line))
-            wanted = wish(EPOCH_SECONDS)
-            if wanted is not None or trainer.progress.epoch == trainer.recipe.epochs:
-                world.lead(save)
-            if log:
-                log.add(line)
-            obey(wanted)
-
-
-def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
-    """Return the line that says what is saved and how to go on."""
-    progress, epochs = trainer.progress, trainer.recipe.epochs
-    where = f"epoch {progress.epoch} of {epochs}"
-    if progress.batch:
-        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
-    return f"{cause(signum)} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def _resume(trainer: Trainer, folder: Path) -> list[str]:

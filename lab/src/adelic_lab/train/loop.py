@@ -1,11 +1,15 @@
-"""Training by epochs, each a function of the weights, the optimizer's state and (seed, epoch)."""
+"""The training loop: epochs of steps, each a function of the weights, the optimizer's state and (seed, step).
 
-import functools
+`Trainer.run_epoch` has the steps; `train` runs the epochs that are left, saves, and stops when somebody asks for it.
+How a batch goes through the network, on one thread or several, is in `adelic_lab.train.passes`.
+"""
+
+import json
 import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,41 +17,26 @@ import torch
 from torch import nn
 
 from adelic.data.protocol import Progress
-from adelic.nn.backend import PLAIN, Backend, Noise, is_quick
+from adelic.errors import Interrupted
+from adelic.nn.backend import Backend, Noise, is_quick
 from adelic.nn.bodies.classifier import Classifier
+from adelic.storage.files import atomic_write
+from adelic.storage.records import sha256
 from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.results.metrics import counted_by_class, is_learned
-from adelic_lab.train.checkpoint import Weights
-from adelic_lab.train.counters import Counters
+from adelic_lab.train.checkpoint import Weights, save_checkpoint
+from adelic_lab.train.counters import CHECKPOINT, Counters, metrics_text
 from adelic_lab.train.objectives import Objective
+from adelic_lab.train.passes import Split, ask, evaluate, set_gradients
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
-from adelic_lab.train.steps import Compiled, divergence, is_wanted, take_steps
+from adelic_lab.train.signals import Stopped, cause, deferred_signals
+from adelic_lab.train.steps import Compiled, divergence, is_wanted, take_step
+from adelic_lab.train.tensorboard import TensorBoardLog
 from adelic_lab.train.workers import Workers
 from adelic_lab.train.world import ALONE, World
 
-EVALUATION_BATCH = 4096
-"""Rows at once on a GPU, and at most on the CPU."""
-Gradients = list[torch.Tensor | None]
-
-
-class Split:
-    """Ids and labels of a split on a device.
-
-    Attributes:
-        ids: (rows, length), int64 or narrower; what a model reads is `read`.
-        labels: int64 (rows,) or (rows, n_targets).
-    """
-
-    def __init__(self, ids: np.ndarray | torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
-        self.ids = torch.as_tensor(ids).to(device)
-        self.labels = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64)).to(device)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def read(self, rows: torch.Tensor | slice) -> torch.Tensor:
-        """Return the ids of rows, int64."""
-        return self.ids[rows].long()
+SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
+"""After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
 
 
 class Trainer:
@@ -82,14 +71,8 @@ class Trainer:
         world: World = ALONE,
         fresh: bool = False,
     ) -> None:
-        self.model = model
-        self.objective = objective
-        self.world = world
-        self.recipe = recipe
-        self.train = train
-        self.validation = validation
-        self.every_class = every_class
-        self.seed = seed
+        self.model, self.recipe, self.objective, self.world, self.seed = model, recipe, objective, world, seed
+        self.train, self.validation, self.every_class = train, validation, every_class
         self.device = train.labels.device
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         is_fused = self.device.type in ("cpu", "cuda")
@@ -132,35 +115,105 @@ class Trainer:
         Raises:
             DivergenceError: the loss is not finite any more.
         """
+        self._begin()
+        counters, recipe, epoch = self.progress, self.recipe, self.progress.epoch
+        steps, name = len(self.sampler), f"epoch {epoch + 1}/{recipe.epochs}"
+        drawn = self.sampler.rows(epoch).to(self.device)
+        batches = torch.split(drawn, recipe.batch_size)
+        self.model.train()
+        with Workers() as workers:
+            for i in range(counters.batch, len(batches)):
+                self.optimizer.zero_grad(set_to_none=True)
+                loss = self._backward(batches[i], i, workers)
+                take_step(self.optimizer, recipe.learning_rate_at(epoch, counters.step))
+                self._loss += loss * len(batches[i])
+                counters.step += 1
+                counters.batch += 1
+                if counters.batch < len(batches):
+                    if progress:
+                        progress(epoch * steps + counters.batch, recipe.epochs * steps, name + self._before)
+                    if between_steps:
+                        between_steps()
+        line: dict[str, Any] = {
+            "epoch": epoch + 1,
+            "learning_rate": recipe.learning_rate_at(epoch, counters.step - 1),
+            "train_loss": self._finite_loss() / len(drawn),
+            "validation": self._validate(),
+        }
+        if self.every_class is not None:
+            line["learned_classes"] = self._learned_classes(self.every_class)
+        counters.epoch, counters.batch, counters.loss = epoch + 1, 0, 0.0
+        self._count_time()
+        came_to = f"validation {100 * line['validation']['accuracy']:.2f} %"
+        self._before = f", last {came_to}"
+        if progress:
+            progress((epoch + 1) * steps, recipe.epochs * steps, f"{name}, {came_to}")
+        return line
+
+    def _begin(self) -> None:
+        """Begin an epoch, or go on inside one: with its loss so far, and the clock."""
         if not self._clock and self._rounds and not is_quick(self.compute, self.device):  # once
             warnings.warn(
                 f"products in {self.compute} are slow here, as the processor has no instructions for them "
                 "(AVX-512 BF16, AMX): --compute float32 is faster",
-                stacklevel=2,
+                stacklevel=3,
             )
         self._clock, self._processor = time.perf_counter(), time.process_time()
-        epoch = self.progress.epoch
-        train_loss = self._train(epoch, progress, between_steps)
+        # `_finite_loss` takes the mean over the processes, so each of them goes on from the mean.
+        self._loss.fill_(self.progress.loss)
+        self._finite_step = self.progress.step
+
+    def _backward(self, batch: torch.Tensor, step: int, workers: Workers) -> torch.Tensor:
+        """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share.
+
+        Args:
+            batch: numbers of rows.
+            step: of the epoch, which with the seed decides what dropout leaves out.
+            workers: the threads that share the batch on the CPU.
+        """
+        epoch, world = self.progress.epoch, self.world
+        # Of GPUs' masks; on the CPU each row has its own, those of `Noise`.
+        torch.manual_seed(stream_seed(self.seed, world.stream("dropout"), epoch) + step)
+        noise = Noise(stream_seed(self.seed, "dropout", epoch) + step, first_row=world.bounds(len(batch))[0])
+        own, weight = world.share(batch)
+        if self.device.type == "cpu":
+            loss = set_gradients(
+                self.model,
+                self.parameters,
+                self.train,
+                own,
+                weight,
+                objective=self.objective,
+                backend=self.backend,
+                noise=noise,
+                workers=workers,
+            )
+        else:
+            # The last batch of an epoch may be smaller: one step, for which nothing is compiled.
+            first, last = world.bounds(min(self.recipe.batch_size, self.sampler.n_rows))
+            batch_loss = self._batch_loss if len(own) == last - first else self._plain_loss
+            loss = batch_loss(self.train.read(own), self.train.labels[own]) * weight
+            loss.backward()  # type: ignore[no-untyped-call]
+        world.average(self.parameters)
+        return loss.detach()
+
+    def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of a batch, on devices other than the CPU."""
+        with self.backend.on(ids.device):
+            output = self.model(ids)
+        loss: torch.Tensor = self.objective.loss(output, labels, reduction="mean")
+        return loss
+
+    def _validate(self) -> dict[str, float]:
+        """Return the figures on the validation split; keep the weights if they are the best, or the last."""
         figures, _ = self.evaluate(self.validation)
         if not math.isfinite(figures["loss"]):
             raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
         if self.recipe.checkpoint == "last" or score > self.progress.best_score:
-            self.progress.best_score, self.progress.best_epoch = score, epoch + 1
+            self.progress.best_score, self.progress.best_epoch = score, self.progress.epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
-        learned = {} if self.every_class is None else {"learned_classes": self._learned_classes(self.every_class)}
-        rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
-        self.progress.epoch += 1
-        self.progress.batch, self.progress.loss = 0, 0.0
-        self._count_time()
-        came_to = f"validation {100 * figures['accuracy']:.2f} %"
-        self._before = f", last {came_to}"
-        if progress:
-            steps = len(self.sampler)
-            progress(
-                (epoch + 1) * steps, self.recipe.epochs * steps, f"epoch {epoch + 1}/{self.recipe.epochs}, {came_to}"
-            )
-        return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures} | learned
+        return figures
 
     @property
     def compute(self) -> str:
@@ -220,147 +273,66 @@ class Trainer:
         counts = counted_by_class(labels, self.objective.answers(predicted), int(labels.max()) + 1)
         return int(is_learned(**counts).sum())
 
-    def _train(self, epoch: int, progress: Progress | None, between_steps: Callable[[], None] | None) -> float:
-        """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
-        dropout_seed = stream_seed(self.seed, "dropout", epoch)
-        own_seed = stream_seed(self.seed, self.world.stream("dropout"), epoch)
-        # `_finite_loss` takes the mean over the processes, so each of them goes on from the mean.
-        self._loss.fill_(self.progress.loss)
-        self._finite_step = self.progress.step
-        text = f"epoch {epoch + 1}/{self.recipe.epochs}{self._before}"
-        self.model.train()
-        drawn = self.sampler.rows(epoch).to(self.device)
-        batches = torch.split(drawn, self.recipe.batch_size)
 
-        def backward(i: int) -> torch.Tensor:
-            torch.manual_seed(own_seed + i)  # of GPUs' masks; on the CPU each row has its own, those of `Noise`
-            return self._backward(batches[i], Noise(dropout_seed + i), workers)
-
-        def after(i: int, loss: torch.Tensor) -> None:
-            self._loss += loss * len(batches[i])
-            self.progress.step += 1
-            self.progress.batch += 1
-            if progress and self.progress.batch < len(batches):
-                done = epoch * len(self.sampler) + self.progress.batch
-                progress(done, self.recipe.epochs * len(self.sampler), text)
-            if between_steps and self.progress.batch < len(batches):
-                between_steps()
-
-        with Workers() as workers:
-            take_steps(
-                range(self.progress.batch, len(batches)),
-                backward,
-                self.optimizer,
-                # Warm-up counts the steps of the whole run, `take_steps` those of the epoch.
-                lambda _: self.recipe.learning_rate_at(epoch, self.progress.step),
-                after,
-            )
-        return self._finite_loss() / len(drawn)
-
-    def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
-        """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share."""
-        noise = noise.from_row(self.world.bounds(len(batch))[0])
-        batch, weight = self.world.share(batch)
-        loss = self._own_gradients(batch, weight, noise, workers)
-        self.world.average(self.parameters)
-        return loss
-
-    def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Return the mean loss of a batch, on devices other than the CPU."""
-        with self.backend.on(ids.device):
-            output = self.model(ids)
-        loss: torch.Tensor = self.objective.loss(output, labels, reduction="mean")
-        return loss
-
-    def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
-        """Set the gradients of the weighted mean loss of rows; return this loss."""
-        if self.device.type != "cpu":
-            # The last batch of an epoch may be smaller: one step, for which nothing is compiled.
-            first, last = self.world.bounds(min(self.recipe.batch_size, self.sampler.n_rows))
-            batch_loss = self._batch_loss if len(batch) == last - first else self._plain_loss
-            loss = batch_loss(self.train.read(batch), self.train.labels[batch]) * weight
-            loss.backward()  # type: ignore[no-untyped-call]
-            return loss.detach()
-        size = workers.rows_of_a_part(len(batch), _tokens(self.model, self.train.ids))
-
-        def gradients(parts: list[tuple[int, torch.Tensor]]) -> Gradients:
-            """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
-            total: Gradients = []
-            for index, rows in parts:
-                part = replace(self.backend, noise=noise.from_row(noise.first_row + index * size))
-                with part.on(self.device):
-                    output = self.model(self.train.read(rows))
-                loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
-                # Not backward(): the threads would add to one .grad, in an order that differs from time to time.
-                found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
-                total = _add(total, found) if total else found
-            return total
-
-        shares = workers.shares(list(enumerate(torch.split(batch, size))))
-        total, *found = functools.reduce(_add, workers.map(gradients, shares))
-        for parameter, gradient in zip(self.parameters, found, strict=True):
-            # torch's fused Adam reads a gradient in the order of its memory: a transposed one would be read wrongly.
-            if gradient is not None and gradient.stride() != parameter.stride():
-                gradient = torch.empty_like(parameter).copy_(gradient)
-            parameter.grad = gradient
-        assert total is not None  # the loss
-        return total
-
-
-def _tokens(model: nn.Module, ids: torch.Tensor) -> int:
-    """Return how many tokens a row has in a model: [CLS], and one or several for each number; or it is one itself."""
-    if getattr(model, "token", None) == "row":
-        return 1
-    embedding = getattr(model, "embedding", None)
-    return int(ids.shape[1]) * getattr(embedding, "tokens_per_number", 1) + 1
-
-
-def _add(total: Gradients, other: Gradients) -> Gradients:
-    """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
-    # None in one part is None in all: in the networks of runs a parameter is used for every row, or for none.
-    used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
-    torch._foreach_add_([t for t, _ in used], [o for _, o in used])
-    return total
-
-
-@torch.no_grad()
-def ask(
-    model: nn.Module,
-    ids: torch.Tensor,
-    labels: torch.Tensor | None = None,
+def train(
+    trainer: Trainer,
+    folder: Path,
+    lines: list[str],
     *,
-    objective: Objective,
-    backend: Backend = PLAIN,
-    world: World = ALONE,
-) -> tuple[np.ndarray, float]:
-    """Return the objective's predictions of a model for rows, and its summed loss; without labels that is 0."""
-    model.eval()
-    n_rows = len(ids)
-    first, last = world.bounds(n_rows)
-    ids, labels = ids[first:last], None if labels is None else labels[first:last]
-    rows = EVALUATION_BATCH
-    workers = Workers(None if ids.device.type == "cpu" else 1)
-    if ids.device.type == "cpu":
-        rows = min(rows, workers.rows_of_a_part(n_rows, _tokens(model, ids)))
-    nothing = ids.new_zeros((), dtype=torch.float64)
+    progress: Progress | None = None,
+    log: TensorBoardLog | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
 
-    @torch.no_grad()  # which holds in one thread alone
-    def answer(part: slice) -> tuple[torch.Tensor, torch.Tensor]:
-        with backend.on(ids.device):
-            output = model(ids[part].long())
-        loss = nothing if labels is None else objective.loss(output, labels[part], reduction="sum").double()
-        return objective.predictions(output), loss
+    A checkpoint is written after the last epoch and before stopping; and where the last one is older than
+    `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes;
+    a signal to any of them is one to all.
+    """
+    world, counters, epochs = trainer.world, trainer.progress, trainer.recipe.epochs
+    saved, written = time.monotonic(), len(lines)
 
-    with workers:
-        found = workers.map(answer, [slice(start, start + rows) for start in range(0, max(1, len(ids)), rows)])
-    predicted = world.gather(torch.cat([predictions for predictions, _ in found]).cpu().numpy())
-    loss = torch.stack([nothing, *(loss for _, loss in found)]).sum()
-    return predicted, float(world.sum(loss))
+    def save() -> None:
+        nonlocal saved, written
+        if len(lines) > written:  # before the checkpoint: a kill between the two leaves lines that resuming cuts off
+            text, written = metrics_text(lines), len(lines)
+            atomic_write(folder / "metrics.jsonl", text)
+            counters.metrics = sha256(text)
+        save_checkpoint(folder / CHECKPOINT, trainer.model, trainer.optimizer, trainer.best, counters)
+        saved = time.monotonic()
+
+    with deferred_signals() as request:
+
+        def save_and_stop(seconds: float) -> None:
+            """Save if that is due, by some seconds since the last time, or if somebody asks to stop; then stop."""
+            # A message that all processes take part in, also those that have had no signal.
+            signum = int(world.gather(np.array([request.signum or 0])).max())
+            is_asked = world.lead(lambda: bool(signum or (stop and stop())))
+            if is_asked or counters.epoch == epochs or world.lead(lambda: time.monotonic() - saved >= seconds):
+                if counters.batch:
+                    trainer.snapshot()  # in all processes, as it sums their losses
+                world.lead(save)
+            if signum:
+                raise Interrupted(signum, _farewell(signum, trainer, folder))
+            if is_asked and counters.epoch < epochs:
+                raise Stopped(f"stopped in epoch {counters.epoch + 1}; saved in {folder}")
+
+        def between_steps() -> None:
+            if counters.batch % world.pace == 0:
+                save_and_stop(SAVE_SECONDS)
+
+        while counters.epoch < epochs:
+            line = trainer.run_epoch(progress, between_steps)
+            lines.append(json.dumps(line))
+            if log:
+                log.add(line)
+            save_and_stop(EPOCH_SECONDS)
 
 
-def evaluate(
-    model: nn.Module, split: Split, *, objective: Objective, backend: Backend = PLAIN, world: World = ALONE
-) -> tuple[dict[str, float], np.ndarray]:
-    """Return the figures of a model on a split, and its objective's predictions."""
-    predicted, loss = ask(model, split.ids, split.labels, objective=objective, backend=backend, world=world)
-    return objective.figures(split.labels.cpu().numpy(), predicted, loss / len(split)), predicted
+def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    progress, epochs = trainer.progress, trainer.recipe.epochs
+    where = f"epoch {progress.epoch} of {epochs}"
+    if progress.batch:
+        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
+    return f"{cause(signum)} after {where}; saved in {folder}; the same command goes on from there"

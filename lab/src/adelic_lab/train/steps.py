@@ -1,12 +1,9 @@
-"""Steps of training: gradients, a learning rate, a step; compiled on a GPU; and the error where the loss is not finite.
-
-They are those of networks and of solvers alike.
-"""
+"""One step of training, of networks and of solvers alike; steps compiled on a GPU; the error of a loss not finite."""
 
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -20,45 +17,33 @@ SWITCH = "ADELIC_COMPILE"
 """The environment variable that leaves steps uncompiled if it is "off"."""
 
 
-def take_steps(
-    steps: Iterable[int],
-    backward: Callable[[int], torch.Tensor],
+def take_step(
     optimizer: torch.optim.Optimizer,
-    rate: Callable[[int], float],
-    after: Callable[[int, torch.Tensor], None],
+    rate: float,
     *,
     others: Sequence[torch.optim.Optimizer] = (),
     greatest_norm: float | None = None,
 ) -> None:
-    """Train in steps.
+    """Change the parameters by their gradients: the step of networks and of solvers alike.
 
-    `backward` goes from the number of a step to its loss, whose gradients it has put into the parameters; `rate` to the
-    learning rate of the optimizer, which has one group. `after` is called with the number of a step that was taken, and
-    its loss, and may raise to stop. `others` are of further parameters, such as those with sparse gradients, whose
-    rates and gradients are left alone. Gradients of a norm above `greatest_norm`, taken together, are scaled down.
+    Args:
+        optimizer: of the parameters.
+        rate: the learning rate of this step.
+        others: of further parameters, such as those with sparse gradients, whose rates and gradients are left alone.
+        greatest_norm: above it, the gradients of a group, taken together, are scaled down.
 
     >>> weight = nn.Parameter(torch.tensor(8.0))
-    >>> def backward(step):
-    ...     loss = weight**2
-    ...     loss.backward()
-    ...     return loss
-    >>> optimizer = torch.optim.SGD([weight])
-    >>> take_steps(range(3), backward, optimizer, lambda step: 0.25, lambda step, loss: print(loss.item()))
-    64.0
-    16.0
+    >>> (weight**2).backward()
+    >>> take_step(torch.optim.SGD([weight]), 0.25)
+    >>> weight.item()
     4.0
     """
-    for step in steps:
-        for one in (optimizer, *others):
-            one.zero_grad(set_to_none=True)
-        loss = backward(step)
-        for group in optimizer.param_groups:
-            group["lr"] = rate(step)
-            if greatest_norm is not None:
-                nn.utils.clip_grad_norm_(group["params"], greatest_norm)
-        for one in (optimizer, *others):
-            one.step()
-        after(step, loss)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+        if greatest_norm is not None:
+            nn.utils.clip_grad_norm_(group["params"], greatest_norm)
+    for one in (optimizer, *others):
+        one.step()
 
 
 def is_wanted(device: torch.device) -> bool:

@@ -22,7 +22,7 @@ from adelic_lab.config.recipes import cosine, rate_at
 from adelic_lab.config.solver_names import SOLVERS, parse_solver
 from adelic_lab.models.solvers.saving import trainings
 from adelic_lab.train.sampler import stream_seed
-from adelic_lab.train.steps import take_steps
+from adelic_lab.train.steps import take_step
 
 T = TypeVar("T")
 Orders = Literal["given", "both"]
@@ -223,23 +223,19 @@ def descend(
 
     The loss is a function of the step and of what the network holds, parameters and buffers, so that a training that
     was saved (see `adelic_lab.models.solvers.saving`) goes on as if it had not been stopped. The optimizer has one
-    group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The schedule's progress is called
+    group, whose rate rises over `warm_up` steps; `others` are as for `take_step`. The schedule's progress is called
     about a hundred times.
     """
     training = trainings()
-    first = training.begin(network, (optimizer, *others))
-
-    def backward(step: int) -> torch.Tensor:
+    optimizers = (optimizer, *others)
+    for step in range(training.begin(network, optimizers), schedule.steps):
+        for one in optimizers:
+            one.zero_grad(set_to_none=True)
         value = loss(step)
         value.backward()  # type: ignore[no-untyped-call]
-        return value
-
-    def after(step: int, value: torch.Tensor) -> None:
+        left = cosine(step, schedule.steps)
+        rate = rate_at(step, peak=schedule.peak, warm_up=warm_up, left=left, multiplied=False)
+        take_step(optimizer, rate, others=others, greatest_norm=_CLIP)
         training.took(step + 1, schedule.steps)
         if schedule.progress and (step + 1) % max(1, schedule.steps // _TICKS) == 0:
             schedule.progress(step + 1, schedule.steps, f"loss {value.item():.3g}")
-
-    def rate(step: int) -> float:
-        return rate_at(step, peak=schedule.peak, warm_up=warm_up, left=cosine(step, schedule.steps), multiplied=False)
-
-    take_steps(range(first, schedule.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)
