@@ -60,6 +60,7 @@ def test_operations(operation):
             assert_same(result, expected)
         assert (result.known >= space.precision - space.fractional_digits).all()
         assert_same(-space.encode(x), space.encode(-x))
+        assert +result is result
 
     check()
 
