@@ -92,7 +92,7 @@ def test_valuation_and_unit_by_their_definition(p, levels, f, n, m):
         if r % p:
             is_it = v + count <= levels and (unit.numerator * pow(unit.denominator, -1, modulus) - r) % modulus == 0
             expected.append(is_it)
-    features = valuation_unit(digits, p)
+    features = valuation_unit(np.array([[digits]]), p)[0, 0]
     assert features.tolist() == expected
     assert len(features) == place_size("valuation-unit", p, levels) == levels + 1 + len(unit_residues(p, levels))
     assert features[: levels + 1].sum() == 1
@@ -107,19 +107,6 @@ def test_units_at_2_tell_squares():
     is_square = np.array([n % 4096 in roots for n in numbers])
     even, one = features[:, :12:2].sum(axis=1) == 1, features[:, 13] == 1
     np.testing.assert_array_equal(even & one, is_square)
-
-
-def test_valuation_unit_in_any_shape_and_of_any_width():
-    space = AdeleSpace(precision={2: 2, 5: 1})
-    array = space.encode([[0, 1, 2], [3, 4, 5]])
-    layout = FeatureLayout("valuation-unit", space, 2)
-    features = compute_features(array, layout)
-    assert features.shape == (2, 3, 1 + (3 + 2) + (2 + 4))
-    assert features[0, 0, 1:].tolist() == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
-    assert features[0, 2, 1:].tolist() == [0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]  # 2·1: two digits do not tell u mod 4
-    assert features[1, 0, 1:].tolist() == [1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0]
-    assert compute_features(array[0, 0], layout).shape == (layout.size,)
-    assert place_features("valuation-unit", np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + 6)
 
 
 def values(p, levels, units):
@@ -187,7 +174,8 @@ def test_characters_stand_beside_the_valuations_of_valuation_unit(precision):
         is_told = plain[..., levels + 1 :].any(axis=-1)
         assert not ours[~is_told][..., levels + 1 :].any()
         assert ours.shape[-1] == place_size("multiplicative-characters", p, levels)
-    assert place_features("multiplicative-characters", np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + 5)
+    for kind, size in (("multiplicative-characters", 5), ("valuation-unit", 6)):
+        assert place_features(kind, np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + size)
 
 
 def test_unknown_features():

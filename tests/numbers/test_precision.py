@@ -15,18 +15,11 @@ from adelic.numbers.choice import fitting_space
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "padic_arithmetic.json").read_text())
 WIDE = 60  # digits on either side of the point, beyond what any result of the oracle has
-OPERATIONS = {
-    "x+e": lambda x, y, e, k: x + e,
-    "e-x": lambda x, y, e, k: e - x,
-    "x*e": lambda x, y, e, k: x * e,
-    "x/e": lambda x, y, e, k: x / e,
-    "e/x": lambda x, y, e, k: e / x,
-    "x+y": lambda x, y, e, k: x + y,
-    "x*y": lambda x, y, e, k: x * y,
-    "x/y": lambda x, y, e, k: x / y,
-    "x^k": lambda x, y, e, k: x**k,
-}
-EXACT = [name for name in OPERATIONS if "y" not in name]
+EXACT = ["x+e", "e-x", "x*e", "x/e", "e/x", "x^k"]
+
+
+def operate(name, x, y, e, k):
+    return eval(name.replace("^", "**"), {"x": x, "y": y, "e": e, "k": k})
 
 
 def known_to(q, p, precision):
@@ -45,7 +38,7 @@ def test_precision_is_that_of_pari(p):
         x, y = (known_to(Fraction(row[name]), p, row[f"{name}_precision"]) for name in "xy")
         for name, expected in zip(ORACLE["meta"]["operations"], row["results"], strict=True):
             try:
-                z = OPERATIONS[name](x, y, Fraction(row["e"]), row["k"])
+                z = operate(name, x, y, Fraction(row["e"]), row["k"])
             except AdelicError:
                 assert expected is None, (name, row)
                 continue
@@ -76,7 +69,7 @@ def test_no_digit_is_claimed_that_is_not_known(name, p, n, f, more, x, e, k, t, 
         assume(False)
     other, e = Fraction(*x) + t * p**n, Fraction(*e)
     try:
-        found, same = OPERATIONS[name](a, None, e, k), OPERATIONS[name](other, None, e, k)
+        found, same = operate(name, a, None, e, k), operate(name, other, None, e, k)
     except (AdelicError, ZeroDivisionError):
         return
     assert (found == same).all()

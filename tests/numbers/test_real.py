@@ -69,19 +69,15 @@ def test_int64_and_object_arrays_give_the_same_floats(pairs):
 
 @pytest.mark.long
 @settings(max_examples=500)
-@given(NUMBERS, st.lists(st.tuples(st.sampled_from(["+", "-", "*", "/"]), NUMBERS), min_size=1, max_size=6))
+@given(NUMBERS, st.lists(st.tuples(st.sampled_from("+-*/"), NUMBERS), min_size=1, max_size=6))
 def test_operations_keep_the_promises(q, steps):
     place = encode([q])
     for name, other in steps:
         right = encode([other])
-        if name == "+":
-            place, q = place + right, q + other
-        elif name == "-":
-            place, q = place + -right, q - other
-        elif name == "*":
-            place, q = place * right, q * other
-        elif other:
-            place, q = place * right.reciprocal(), q / other
+        if name in "+-":
+            place, q = (place + right, q + other) if name == "+" else (place + -right, q - other)
+        elif name == "*" or other:
+            place, q = (place * right, q * other) if name == "*" else (place * right.reciprocal(), q / other)
         check(place, q)
         if q:
             check(place.reciprocal(), 1 / q)
@@ -127,26 +123,9 @@ def test_overlaps():
     a = real.from_values(np.array([1.0, 1.0, nan, inf, 2.0]), np.array([0.1, 0.0, 0.1, 0.1, 0.0]))
     b = real.from_values(np.array([1.2, 1.2, 5.0, 5.0, 2.0]), np.array([0.1, 0.1, 0.1, inf, 0.0]))
     assert a.overlaps(b).tolist() == [True, False, False, True, True]
-
-
-def test_numbers_beyond_float64_differ_from_those_that_are_not():
-    beyond, minus, small = encode([10**400]), encode([-(10**400)]), encode([10**300])
-    assert beyond.overlaps(beyond)[0]
-    assert not beyond.overlaps(minus)[0]
-    assert not beyond.overlaps(small)[0]
-    assert not small.overlaps(beyond)[0]
-    assert not encode([2**1023]).overlaps(small)[0]
-    known = encode([10**400, 10**401])
-    assert known[0].overlaps(known[0])
-    assert not known[0].overlaps(known[1])
-
-
-def test_measured_values():
-    place = real.from_values(np.array([1 / 3, -2.0]))
-    check_value = abs(Fraction(1, 3) - Fraction(1 / 3))
-    assert check_value <= Fraction(float(place.radius[0]))
-    assert np.isnan(place.denominator).all()
-    assert (np.isinf((place + place).denominator)).all()
+    beyond = encode([10**400, 10**400, 10**400, 10**300, 2**1023, 10**400])
+    others = encode([10**400, -(10**400), 10**300, 10**400, 10**300, 10**401])
+    assert beyond.overlaps(others).tolist() == [True, *[False] * 5]
 
 
 @pytest.mark.long

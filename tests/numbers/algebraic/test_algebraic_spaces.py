@@ -56,11 +56,9 @@ def test_what_is_no_polynomial(polynomial):
         AdeleSpace.over(polynomial, root=1)
 
 
-def test_coefficients_and_text_give_the_same_space():
-    space = AdeleSpace.over("x^3 - 2", root=1.26)
-    assert AdeleSpace.over((-2, 0, 0, 1), root=1.26) == space
-    assert AdeleSpace.over([-2, 0, Fraction(0), "1", 0], root=1.26) == space
-    assert hash(AdeleSpace.over("x**3-2", root=1.2599)) == hash(space)
+@pytest.mark.parametrize("polynomial", [(-2, 0, 0, 1), [-2, 0, Fraction(0), "1", 0], "x**3-2"])
+def test_coefficients_and_text_give_the_same_space(polynomial):
+    assert {AdeleSpace.over(polynomial, root=1.2599)} == {AdeleSpace.over("x^3 - 2", root=1.26)}
 
 
 @pytest.mark.parametrize(
@@ -121,16 +119,13 @@ def test_roots_that_are_none_or_two(polynomial, root, text):
 
 def test_a_space_is_built_by_its_class():
     space = AlgebraicSpace("x^2 - 2", root=1.414, n_primes=3, precision=8, fractional_digits=1)
-    options = {"n_primes": 3, "precision": 8, "fractional_digits": 1}
-    assert space == AdeleSpace.over("x^2 - 2", root=1.414, **options)
-    assert (space.polynomial, space.primes, space.roots) == ((-2, 0, 1), (7, 17, 23), space.roots)
+    assert (space.polynomial, space.primes) == ((-2, 0, 1), (7, 17, 23))
     assert [(r * r - 2) % p**8 for r, p in zip(space.roots, space.primes, strict=True)] == [0, 0, 0]
-    assert "-2, 0, 1" in repr(space)
-    assert eval(repr(space)) == space  # what is shown builds the space again
-    assert pickle.loads(pickle.dumps(space)) == space
+    assert AdeleSpace.over("x^2 - 2", root=1.4, primes=[31, 7]).encode("x").digits[:, -1].tolist() == [8, 3]
     longer = replace(space, precision=20)
     assert longer.roots == AlgebraicSpace("x^2 - 2", root=1.414, primes=space.primes, precision=20).roots
-    assert len({space, longer, replace(longer, precision=8)}) == 2
+    twins = (eval(repr(space)), pickle.loads(pickle.dumps(space)), replace(longer, precision=8))
+    assert {*twins} == {space} != {longer}
 
 
 def test_the_root_is_refined():
@@ -145,6 +140,7 @@ def test_the_root_is_refined():
     ("options", "text"),
     [
         ({"primes": (5,)}, r"^x\^2 - 2 does not split .* modulo 5: 0 of its 2 roots are there"),
+        ({"polynomial": "x^3 - 2", "root": 1.26, "primes": (31, 5)}, "modulo 5: 1 of its 3 roots are there"),
         ({"primes": (7, 2)}, "modulo 2: 0 is repeated"),
         ({"primes": (7, 9)}, "9 is not a prime"),
         ({"primes": (7, 7)}, "occurs twice"),
@@ -160,18 +156,7 @@ def test_the_root_is_refined():
 )
 def test_options_that_will_not_do(options, text):
     with pytest.raises(SpaceError, match=text):
-        AdeleSpace.over("x^2 - 2", root=1.4, **options)
-
-
-def test_a_prime_with_some_of_the_roots():
-    with pytest.raises(SpaceError, match="modulo 5: 1 of its 3 roots are there"):
-        AdeleSpace.over("x^3 - 2", root=1.26, primes=(31, 5))
-
-
-def test_primes_in_the_order_given():
-    space = AdeleSpace.over("x^2 - 2", root=1.4, primes=[31, 7])
-    assert space.primes == (31, 7)
-    assert space.encode("x").digits[:, -1].tolist() == [8, 3]
+        AdeleSpace.over(**{"polynomial": "x^2 - 2", "root": 1.4} | options)
 
 
 def test_too_few_splitting_primes(monkeypatch):
@@ -196,11 +181,6 @@ def test_without_python_flint():
     assert done.stdout.strip() == (
         "MissingExtraError AlgebraicSpace needs flint, which is not installed: pip install 'adelic[flint]'"
     )
-
-
-def test_exponents():
-    assert polynomials.parse("x^" + "0" * 20 + "2") == (0, 0, 1)
-    assert polynomials.parse("x^0 + x^1000") == (1, *(0,) * 999, 1)
 
 
 COEFFICIENTS = st.lists(st.fractions(), max_size=6).map(lambda c: (*c, Fraction(1)))

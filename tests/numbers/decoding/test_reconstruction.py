@@ -1,9 +1,10 @@
 """Decoding returns the number or raises: never a plausible wrong number."""
 
+import operator
 import random
 from fractions import Fraction
 from itertools import pairwise
-from math import copysign, gcd, inf, isqrt, log2, nan, prod
+from math import gcd, inf, isqrt, log2, nan, prod
 
 import numpy as np
 import pytest
@@ -161,14 +162,11 @@ class TestAdversaries:
 
     @given(st.integers(0, 6), st.integers(0, 15), st.integers(1, 16))
     def test_tampered_digits(self, j, k, change):
-        space = AdeleSpace()
-        q = Fraction(-355, 113)
-        a = space.encode(q)
+        q, space = Fraction(-355, 113), AdeleSpace()
+        a, p = space.encode(q), space.primes[j]
         digits = a.digits.copy()
-        p = space.primes[j]
         digits[j, k] = (int(digits[j, k]) + change) % p
-        result = decoded(space.from_digits(digits, a.real))
-        assert result is None if change % p else result == q
+        assert decoded(space.from_digits(digits, a.real)) == (None if change % p else q)
 
     @pytest.mark.parametrize("real", [355 / 113, -3.0, 0.0, -3.14, nan, inf, -inf, np.nextafter(-355 / 113, 0) + 1e-14])
     def test_contradicted_real_value(self, real):
@@ -177,12 +175,7 @@ class TestAdversaries:
         assert decoded(space.from_digits(a.digits, real)) is None
 
 
-OPERATIONS = {
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-}
+OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
 
 
 def check_digits(array, q):
@@ -221,18 +214,13 @@ def test_never_a_plausible_wrong_number(data):
     q = data.draw(operand)
     array = space.encode(q)
     for _ in range(data.draw(st.integers(1, 6))):
-        name = data.draw(st.sampled_from([*OPERATIONS, "power", "negate"]))
+        operation = data.draw(st.sampled_from([*OPERATIONS, operator.pow, None]))
         try:
-            if name == "power":
-                k = data.draw(st.integers(-2, 3))
-                array = array**k
-                q = q**k
-            elif name == "negate":
+            if operation is None:
                 array, q = -array, -q
             else:
-                other = data.draw(operand)
-                array = OPERATIONS[name](array, other)
-                q = OPERATIONS[name](q, other)
+                other = data.draw(st.integers(-2, 3) if operation is operator.pow else operand)
+                array, q = operation(array, other), operation(q, other)
         except (PrecisionError, DivisionByZeroError):
             return
         check_digits(array, q)
@@ -254,14 +242,14 @@ LONG = st.builds(  # of up to 400 digits: the real place has no border
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("space", "number", "names"),
+    ("space", "number", "operations"),
     [
-        (SHORT, encodable(SHORT, max_size=200), sorted(OPERATIONS)),
-        (AdeleSpace((2, 3, 5, 7), 2000), LONG, ["add", "multiply", "subtract"]),
+        (SHORT, encodable(SHORT, max_size=200), OPERATIONS),
+        (AdeleSpace((2, 3, 5, 7), 2000), LONG, OPERATIONS[:3]),
     ],
     ids=["short", "beyond float64"],
 )
-def test_results_inside_the_bound_do_decode(space, number, names):
+def test_results_inside_the_bound_do_decode(space, number, operations):
     """Raising always would be safe too: sums, products and quotients have to come back."""
 
     @settings(max_examples=200)
@@ -270,10 +258,10 @@ def test_results_inside_the_bound_do_decode(space, number, names):
         q = data.draw(number)
         array = space.encode(q)
         for _ in range(3):
-            name, other = data.draw(st.sampled_from(names)), data.draw(number)
-            if name == "divide":
+            operation, other = data.draw(st.sampled_from(operations)), data.draw(number)
+            if operation is operator.truediv:
                 assume(other and all(other.numerator % p for p in space.primes))
-            q, array = OPERATIONS[name](q, other), OPERATIONS[name](array, other)
+            q, array = operation(q, other), operation(array, other)
         if is_inside(q, space):
             assert array.decode() == q
 
@@ -363,12 +351,3 @@ def test_a_wide_ball_with_two_candidates_decodes_to_none():
     ]:  # fmt: skip
         place = real.from_values(np.array(value), np.array(radius))
         assert reconstruction.decode(residues, (101,), 0, place) == expected
-
-
-def test_the_sign_of_zero_tells_underflowed_numbers_apart():
-    space = AdeleSpace(precision=2000)
-    a = space.encode(Fraction(-1, 19**400))
-    assert a.real == 0
-    assert copysign(1, a.real) == -1
-    assert a.decode() == Fraction(-1, 19**400)
-    assert (-a).decode() == Fraction(1, 19**400)
