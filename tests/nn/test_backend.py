@@ -29,18 +29,6 @@ def test_a_user_gives_a_model_ids_alone(model):
     assert not {"noise", "compute"} & set(forward.parameters)
 
 
-def test_noise_is_a_function_of_the_seed():
-    model = small(dropout=0.3)
-    with Backend(noise=Noise(1)).on("cpu"):
-        one = model(IDS)
-    with Backend(noise=Noise(2)).on("cpu"):
-        other = model(IDS)
-        with Backend(noise=Noise(1)).on("cpu"):
-            assert torch.allclose(model(IDS), one, atol=1e-6)
-        assert torch.allclose(model(IDS), other, atol=1e-6)
-    assert not torch.allclose(one, other, atol=1e-3)
-
-
 def test_without_a_backend_torchs_seed_decides():
     model = small(dropout=0.3)
     drawn = []
@@ -51,19 +39,11 @@ def test_without_a_backend_torchs_seed_decides():
     assert not torch.equal(drawn[0], drawn[2])
 
 
-def test_products_are_as_precise_as_asked():
-    model = small().eval()
-    exact = model(IDS)
-    with Backend(compute="bfloat16").on("cpu"):
-        rounded = model(IDS)
-    assert not torch.equal(exact, rounded)
-    assert torch.allclose(exact, rounded, atol=0.1)
-    assert torch.allclose(model(IDS), exact, atol=1e-6)
-
-
 def test_a_backend_ends_with_its_context_also_by_an_error():
-    with pytest.raises(ConfigurationError), Backend(compute="bfloat16").on("cpu"):
-        small(dropout=0.0)(torch.zeros(1, 4, dtype=torch.int64))
+    with Backend(noise=Noise(1)).on("cpu"):
+        with pytest.raises(ConfigurationError), Backend(compute="bfloat16").on("cpu"):
+            small(dropout=0.0)(torch.zeros(1, 4, dtype=torch.int64))
+        assert current().noise == Noise(1)
     assert current() is PLAIN
 
 

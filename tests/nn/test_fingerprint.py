@@ -10,7 +10,7 @@ from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import of_vocabulary
 
-SPACE, OTHER = AdeleSpace(primes=(2, 3, 5), precision=4), AdeleSpace(primes=(2, 3, 7), precision=4)
+SPACE, OTHER, SHIFTED = AdeleSpace((2, 3, 5), 4), AdeleSpace((2, 3, 7), 4), AdeleSpace((2, 3, 5), 4, 1)
 NUMBERS = tuple(range(8))
 
 
@@ -19,7 +19,12 @@ def adelic(numbers=NUMBERS, **options):
     return nn.AdelicEmbedding(vocabulary, **{"space": SPACE, "d_model": 16, "features": "digits"} | options)
 
 
-def classifier(embedding, **options):
+def projected(**options):
+    return adelic(projection="linear", **options)
+
+
+def classifier(embedding=None, **options):
+    embedding = embedding or adelic()
     return nn.SequenceClassifier(embedding, n_classes=3, max_length=4, n_layers=1, n_heads=2, **options)
 
 
@@ -28,75 +33,48 @@ def placewise(numbers=NUMBERS, **options):
     return nn.PlacewiseClassifier(nn.Vocabulary(numbers), **sizes, **{"space": SPACE} | options)
 
 
-PAIRS = {
-    "the vocabulary's order": (adelic, lambda: adelic(NUMBERS[::-1]), "vocabulary 7, 6.*with them, 0, 1"),
-    "another number": (adelic, lambda: adelic((*NUMBERS[:7], 8)), "vocabulary"),
-    "the space": (adelic, lambda: adelic(space=OTHER), r"primes \[2, 3, 7\] with them, \[2, 3, 5\] here"),
-    "primes behind a projection": (
-        lambda: adelic(projection="linear"),
-        lambda: adelic(projection="linear", space=OTHER),
-        "primes",
-    ),
-    "fractional digits": (
-        lambda: adelic(projection="linear"),
-        lambda: adelic(projection="linear", space=AdeleSpace(SPACE.primes, 4, 1)),
-        "fractional_digits 1 with them, 0 here",
-    ),
-    "digits a prime": (
-        lambda: adelic(projection="linear"),
-        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 3, 5: 4})),
-        "precision {'2': 4, '3': 3, '5': 4} with them, 4 here",
-    ),
-    "other digits a prime": (
-        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 4, 5: 3})),
-        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 3, 5: 4})),
+LISTED = {"vocabulary": NUMBERS, "d_model": 16}
+REVERSED = LISTED | {"vocabulary": NUMBERS[::-1]}
+HEAD = {"space": SPACE, "in_features": 6}
+BY_PRIME, OF_OTHERS = ({"space": AdeleSpace(precision={2: 4, **more})} for more in ({3: 3, 5: 4}, {3: 4, 5: 3}))
+PAIRS = {  # what makes both, the options of one and of the other, and what is said
+    "the vocabulary's order": (adelic, {}, {"numbers": NUMBERS[::-1]}, "vocabulary 7, 6.*with them, 0, 1"),
+    "another number": (adelic, {}, {"numbers": (*NUMBERS[:7], 8)}, "vocabulary"),
+    "the space": (adelic, {}, {"space": OTHER}, r"primes \[2, 3, 7\] with them, \[2, 3, 5\] here"),
+    "features": (adelic, {}, {"features": "standardized"}, "features standardized with them, digits here"),
+    "coordinates": (adelic, {}, {"coordinates": "p-adic"}, "coordinates"),
+    "levels": (adelic, {}, {"d_model": 12}, "levels 3 with them, 4 here"),
+    "another embedding": (adelic, {}, {"numbers": None, "features": "characters"}, "features"),
+    "primes behind a projection": (projected, {}, {"space": OTHER}, "primes"),
+    "fractional digits": (projected, {}, {"space": SHIFTED}, "fractional_digits 1 with them, 0 here"),
+    "digits by prime": (projected, {}, BY_PRIME, "precision {'2': 4, '3': 3, '5': 4} with them, 4 here"),
+    "other digits by prime": (
+        projected,
+        OF_OTHERS,
+        BY_PRIME,
         "precision {'2': 4, '3': 3, '5': 4} with them, {'2': 4, '3': 4, '5': 3} here",
     ),
-    "features": (adelic, lambda: adelic(features="standardized"), "features standardized with them, digits here"),
-    "coordinates": (adelic, lambda: adelic(coordinates="p-adic"), "coordinates"),
-    "levels": (lambda: adelic(d_model=16), lambda: adelic(d_model=12), "levels 3 with them, 4 here"),
-    "a learned table's order": (
-        lambda: nn.LearnedEmbedding(nn.Vocabulary(NUMBERS), 16),
-        lambda: nn.LearnedEmbedding(nn.Vocabulary(NUMBERS[::-1]), 16),
-        "another LearnedEmbedding: vocabulary",
-    ),
-    "a rival's vocabulary": (
-        lambda: nn.FoNEEmbedding(nn.Vocabulary(NUMBERS), 16),
-        lambda: nn.FoNEEmbedding(nn.Vocabulary(NUMBERS[::-1]), 16),
-        "another FoNEEmbedding: vocabulary",
-    ),
-    "a rival's periods": (
-        lambda: nn.FoNEEmbedding(nn.Vocabulary(NUMBERS), 16, bases=(2, 5)),
-        lambda: nn.FoNEEmbedding(nn.Vocabulary(NUMBERS), 16, bases=(3, 7)),
-        "periods",
-    ),
-    "a rival's scaling": (
-        lambda: nn.XValEmbedding(None, 16, scaling="log"),
-        lambda: nn.XValEmbedding(None, 16),
-        "another XValEmbedding: scaling",
-    ),
-    "another embedding": (adelic, lambda: adelic(None, features="characters"), "features"),
-    "place features": (
-        lambda: nn.PlaceEmbedding(SPACE),
-        lambda: nn.PlaceEmbedding(OTHER),
-        "another PlaceEmbedding: primes",
-    ),
+    "a falloff": (projected, {"features": "combined", "falloff": 10}, {"features": "combined"}, "falloff"),
+    "a scale": (projected, {"features": "combined", "scale": (0, 2)}, {"features": "combined"}, "scale"),
+    "a learned table's order": (nn.LearnedEmbedding, LISTED, REVERSED, "another LearnedEmbedding: vocabulary"),
+    "a rival's vocabulary": (nn.FoNEEmbedding, LISTED, REVERSED, "another FoNEEmbedding: vocabulary"),
+    "a rival's periods": (nn.FoNEEmbedding, LISTED | {"bases": (2, 5)}, LISTED | {"bases": (3, 7)}, "periods"),
+    "a rival's scaling": (nn.XValEmbedding, LISTED | {"scaling": "log"}, LISTED, "another XValEmbedding: scaling"),
+    "place features": (nn.PlaceEmbedding, {"space": SPACE}, {"space": OTHER}, "another PlaceEmbedding: primes"),
     "the real unit of place features": (
-        lambda: nn.PlaceEmbedding(SPACE),
-        lambda: nn.PlaceEmbedding(SPACE, real_scale=10),
+        nn.PlaceEmbedding,
+        {"space": SPACE},
+        {"space": SPACE, "real_scale": 10},
         "real_scale 10.0 with them, 1.0 here",
     ),
-    "a head's primes": (lambda: nn.AdelicHead(SPACE, 6), lambda: nn.AdelicHead(OTHER, 6), "another AdelicHead: primes"),
-    "a head's real unit": (
-        lambda: nn.AdelicHead(SPACE, 6),
-        lambda: nn.AdelicHead(SPACE, 6, real_scale=5),
-        "real_scale",
-    ),
-    "a place-wise classifier": (placewise, lambda: placewise(NUMBERS[::-1]), "another PlacewiseClassifier: vocabulary"),
-    "its primes": (placewise, lambda: placewise(space=OTHER), "primes"),
+    "a head's primes": (nn.AdelicHead, HEAD, HEAD | {"space": OTHER}, "another AdelicHead: primes"),
+    "a head's real unit": (nn.AdelicHead, HEAD, HEAD | {"real_scale": 5}, "real_scale"),
+    "a place-wise classifier": (placewise, {}, {"numbers": NUMBERS[::-1]}, "another PlacewiseClassifier: vocabulary"),
+    "its primes": (placewise, {}, {"space": OTHER}, "primes"),
     "positions": (
-        lambda: classifier(adelic(), positional=None),
-        lambda: classifier(adelic(), positional="sinusoidal"),
+        classifier,
+        {"positional": None},
+        {"positional": "sinusoidal"},
         "class SinusoidalPositionalEncoding with them, PositionalEncoding here",
     ),
 }
@@ -104,20 +82,14 @@ PAIRS = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_another_encoding_is_refused_and_both_are_named(name):
-    make, make_other, message = PAIRS[name]
-    module = make()
-    module.load_state_dict(make().state_dict())
+    make, mine, theirs, message = PAIRS[name]
+    module, other = make(**mine), make(**theirs)
+    module.load_state_dict(make(**mine).state_dict())
     with pytest.raises(ConfigurationError, match=message) as caught:
-        module.load_state_dict(make_other().state_dict())
+        module.load_state_dict(other.state_dict())
     assert "\n" not in str(caught.value)
     with pytest.raises(ConfigurationError, match="with them"):  # what is lenient on keys is not so on meanings
-        module.load_state_dict(make_other().state_dict(), strict=False)
-
-
-def test_inside_a_model():
-    model = classifier(adelic())
-    with pytest.raises(ConfigurationError, match="vocabulary 7, 6"):
-        model.load_state_dict(classifier(adelic(NUMBERS[::-1])).state_dict())
+        module.load_state_dict(other.state_dict(), strict=False)
 
 
 def test_without_a_vocabulary_any_goes():
@@ -129,7 +101,7 @@ def test_without_a_vocabulary_any_goes():
 
 
 def test_weights_from_before_lack_a_key():
-    model = classifier(adelic())
+    model = classifier()
     old = {key: value for key, value in model.state_dict().items() if not key.endswith("_extra_state")}
     with pytest.raises(RuntimeError, match=r"Missing key.*embedding\._extra_state"):
         model.load_state_dict(old)
@@ -138,11 +110,11 @@ def test_weights_from_before_lack_a_key():
 
 
 def test_files_carry_it(tmp_path):
-    model, other = classifier(adelic()), classifier(adelic(NUMBERS[::-1]))
+    model, other = classifier(), classifier(adelic(NUMBERS[::-1]))
     save_model(model, tmp_path / "safetensors")
     torch.save(model.state_dict(), tmp_path / "torch")
-    assert load_model(classifier(adelic()), tmp_path / "safetensors") == (set(), [])
-    classifier(adelic()).load_state_dict(torch.load(tmp_path / "torch", weights_only=True))
+    assert load_model(classifier(), tmp_path / "safetensors") == (set(), [])
+    classifier().load_state_dict(torch.load(tmp_path / "torch", weights_only=True))
     with pytest.raises(ConfigurationError, match="vocabulary"):
         load_model(other, tmp_path / "safetensors")
     with pytest.raises(ConfigurationError, match="vocabulary"):
@@ -151,7 +123,7 @@ def test_files_carry_it(tmp_path):
 
 @pytest.mark.parametrize("wrap", [copy.deepcopy, torch.nn.DataParallel, torch.optim.swa_utils.AveragedModel])
 def test_copies_and_wrappers_carry_it(wrap):
-    wrapped = wrap(classifier(adelic()))
+    wrapped = wrap(classifier())
     wrapped.load_state_dict(wrapped.state_dict())
     with pytest.raises(ConfigurationError, match="vocabulary"):
         wrapped.load_state_dict(wrap(classifier(adelic(NUMBERS[::-1]))).state_dict())
@@ -159,7 +131,7 @@ def test_copies_and_wrappers_carry_it(wrap):
 
 @pytest.mark.parametrize("change", [torch.Tensor.bfloat16, torch.Tensor.half, lambda x: (x.float() + x) / 2])
 def test_state_dicts_that_were_converted_or_averaged(change):
-    model = classifier(adelic())
+    model = classifier()
     model.load_state_dict({key: change(value) for key, value in model.state_dict().items()})
 
 

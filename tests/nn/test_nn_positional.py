@@ -65,23 +65,6 @@ def test_positions_are_distinct(encoding):
     assert table.abs().max() <= 1
 
 
-@pytest.mark.parametrize("shift", [1, 5])
-def test_a_shift_is_a_linear_map(encoding, shift):
-    """One matrix takes the encoding of every position s to that of s + shift."""
-    table = encoding(200).table.to(torch.float64)
-    matrix = torch.linalg.lstsq(table[:-shift], table[shift:], driver="gelsd").solution
-    assert torch.allclose(table[:-shift] @ matrix, table[shift:], atol=1e-4)
-    other = torch.linalg.lstsq(table[: 200 - shift], table.flip(0)[: 200 - shift] ** 2, driver="gelsd").solution
-    assert not torch.allclose(table[: 200 - shift] @ other, table.flip(0)[: 200 - shift] ** 2, atol=1e-4)
-
-
-def test_places_differ_in_phase_and_frequency():
-    table = adelic(40).table.reshape(40, 4, 4)
-    for i in range(4):
-        for other in range(i):
-            assert not torch.allclose(table[:, i], table[:, other], atol=0.1)
-
-
 def test_forward_adds_the_table(encoding, batch):
     module = encoding(9)
     d_model = module.table.shape[1]

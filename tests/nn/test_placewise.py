@@ -13,7 +13,7 @@ from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseLin
 from adelic.nn.placewise import digit_characters
 from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, unit_residues, valuation_unit
 
-PRIMES = (2, 3, 5, 7, 11, 13, 59)
+PRIMES, SMALL = (2, 3, 5, 7, 11, 13, 59), AdeleSpace(primes=(2, 3), precision=1)
 
 
 def complex_characters(p):
@@ -224,16 +224,20 @@ def test_one_layer_of_products_can_be_addition_and_multiplication():
     torch.testing.assert_close(found[..., 2:], table[x * y % p][..., 4:], atol=1e-5, rtol=0)
 
 
-def test_bad_arguments():
-    space = AdeleSpace(primes=(2, 3), precision=1)
-    with pytest.raises(UnknownNameError, match="unknown features 'charcters'; did you mean 'characters'"):
-        PlaceEmbedding(space, "charcters")
-    with pytest.raises(ConfigurationError, match="real_scale=0 must be positive"):
-        PlaceEmbedding(space, real_scale=0)
-    with pytest.raises(ConfigurationError, match="out_features=0 must be at least 1"):
-        PlacewiseLinear(2, 3, 0)
-    with pytest.raises(ConfigurationError, match="n_layers=0 must be at least 1"):
-        PlacewiseMLP(2, 3, 4, 5, 0)
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: PlaceEmbedding(SMALL, "charcters"), UnknownNameError, "'charcters'; did you mean 'characters'"),
+        (lambda: PlaceEmbedding(SMALL, real_scale=0), ConfigurationError, "real_scale=0 must be positive"),
+        (lambda: PlaceEmbedding(SMALL)(SMALL.encode([1, 10**400])), RangeError, "beyond float64"),
+        (lambda: PlacewiseLinear(2, 3, 0), ConfigurationError, "out_features=0 must be at least 1"),
+        (lambda: PlacewiseMLP(2, 3, 4, 5, 0), ConfigurationError, "n_layers=0 must be at least 1"),
+    ],
+)
+def test_bad_arguments(make, error, words):
+    with pytest.raises(error, match=words) as caught:
+        make()
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("layer", [PlacewiseLinear(3, 4, 2), PlacewiseMLP(3, 4, 8, 2)])
@@ -241,21 +245,3 @@ def test_bad_arguments():
 def test_the_batch_is_not_taken_for_places(layer, shape):
     with pytest.raises(ConfigurationError, match=r"built for \(\*, 3 places, 4\), not for shape"):
         layer(torch.zeros(shape))
-
-
-@pytest.mark.parametrize("precision", [1, 2, 3])
-def test_characters_at_2_alone(precision):
-    """With one digit a unit has one residue and no character but the trivial one; modulo 4 one, modulo 8 three."""
-    space = AdeleSpace((2,), precision)
-    found = PlaceEmbedding(space, "multiplicative-characters")(space.encode([1, 3, 5, 7]))[:, 1]
-    expected = [[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]]
-    count = (0, 1, 3)[precision - 1]
-    assert found[:, precision + 1 : precision + 1 + count].round().tolist() == [row[:count] for row in expected]
-    assert not found[:, precision + 1 + count :].any()
-
-
-def test_numbers_beyond_float64_have_no_features():
-    space = AdeleSpace(primes=(2, 5), precision=3)
-    with pytest.raises(RangeError, match="beyond float64") as caught:
-        PlaceEmbedding(space)(space.encode([1, 10**400]))
-    assert "\n" not in str(caught.value)

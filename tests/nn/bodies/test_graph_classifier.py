@@ -70,14 +70,16 @@ def test_shapes_heads_and_operations():
     assert body(n_classes=(2, 3))(torch.zeros(2, 16, dtype=torch.int64)).shape == (2, 2, 3)
 
 
-def test_what_it_cannot_read():
-    for options, words in (
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
         ({"max_length": 15}, "reads n × n numbers, and these rows have 15"),
         ({"n_heads": 3}, "not divisible by n_heads=3"),
         ({"embedding": nn.BaseDigitsEmbedding(VOCABULARY, d_model=16)}, "needs one vector per number"),
         ({"embedding": nn.AdelicEmbedding(None, d_model=16)}, "needs a vocabulary"),
-    ):
-        with pytest.raises(ConfigurationError, match=words):
-            body(**options)
-    with pytest.raises(ConfigurationError, match="a row of 9 numbers: this body reads 16"):
-        body()(torch.zeros(2, 9, dtype=torch.int64))
+        ({}, "a row of 9 numbers: this body reads 16"),
+    ],
+)
+def test_what_it_cannot_read(options, words):
+    with pytest.raises(ConfigurationError, match=words):
+        body(**options)(torch.zeros(2, 9, dtype=torch.int64))
