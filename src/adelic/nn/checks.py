@@ -62,6 +62,7 @@ def as_ids(values: Any, device: torch.device = _CPU) -> torch.Tensor:
     check_plain(values, device)
     if not isinstance(values, torch.Tensor):
         given, remedy = f"type {type(values).__name__}", "torch.as_tensor(x)"
+    # A mask, or numbers that are no ids yet, would index some vector all the same.
     elif values.dtype.is_floating_point or values.dtype.is_complex or values.dtype == torch.bool:
         given, remedy = str(values.dtype), "x.long()"
     else:
@@ -102,6 +103,7 @@ def as_digits(values: torch.Tensor, counts: torch.Tensor, *, unknown: int | None
     try:
         if not bool(is_wrong.any()):
             return digits
+    # Under vmap and on meta there are no values to look at.
     except RuntimeError:
         return digits
     at = tuple(is_wrong.nonzero()[0].tolist())

@@ -65,6 +65,7 @@ class Vocabulary:
         if len(self._id) < len(self):
             twice = next(q for i, q in enumerate(self.numbers) if self._id[q.as_integer_ratio()] != i)
             raise VocabularyError(f"{describe(twice)} occurs twice in the vocabulary; name each number once")
+        # Floats were refused above; only text can still be of a number that was lost before.
         if any(isinstance(number, str) for number in listed):
             check_lossy(listed, floats="never", lossy=lossy, column="the vocabulary")
         self.missing_id = len(self) if missing else None

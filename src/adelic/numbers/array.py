@@ -111,6 +111,7 @@ class AdeleArray(NumberArray):
             raise SpaceError(f"the array has no coordinate at {describe(p)}; its primes are {describe(window.primes)}")
         j = window.primes.index(p)
         n = window.precisions[j]
+        # A prime with fewer digits than others has them in the last columns, the lowest digit in the last one.
         places = FinitePlaces(
             self._finite.digits[..., j : j + 1, window.precision - n :], self._finite.known[..., j : j + 1]
         )
@@ -203,6 +204,7 @@ class AdeleArray(NumberArray):
         """Return numbers, flattened, and which of them are found; `_decode_one` does the others."""
         if not are_many(self.size):
             return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
+        # Imported here, since it loads numba, which programs with a few numbers do without.
         from adelic.numbers.decoding import fast
 
         flat = self.reshape(-1)
@@ -219,6 +221,7 @@ class AdeleArray(NumberArray):
         q = reconstruction.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.window.decoding_bound
+            # A radius may be beyond float64, as a value may be, and is written in the same way.
             within = replace(real_place, centre=real_place.radius).text(2)
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "

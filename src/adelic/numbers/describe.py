@@ -64,6 +64,7 @@ def number_text(q: int | Fraction) -> str:
 
 
 def _describe_integer(n: int) -> str:
+    # str() refuses integers of more than 4,300 digits, and errors are about such ones, too.
     text = integers.text(abs(n))
     sign = "-" if n < 0 else ""
     return f"{sign}{text}" if len(text) <= _SHOWN_DIGITS else f"{sign}{text[:7]}…{text[-3:]} ({len(text)} digits)"

@@ -133,8 +133,8 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *, threads: int = 1) -> None:
     """Write the paper's layout of rationals into `out`, float32 (size, n_primes + 1, precision), contiguous.
 
-    The rationals need not be in lowest terms. A real value beyond float32 becomes in Errors are those of
-    `encode`.
+    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite. Errors are
+    those of `encode`.
     """
     rest = np.arange(len(rationals.numerators))
     write: Callable[[Rationals, Window, npt.NDArray[Any]], None] = encode

@@ -216,5 +216,6 @@ def divide(
         raise NothingKnownError
     if not x.value:
         return Residue(0, known)
+    # Powers of p are taken out on both sides, since only units have inverses modulo p^N.
     quotient = integers.divide_modulo(x.value // p**v, y.value // p**w, p, known)
     return Residue(quotient * p**shift % p**known, known)

@@ -25,6 +25,7 @@ from adelic.numbers.window import Window, checked_integer, checked_window
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
 """What is raised where an operand is no number, or none that the space or window holds."""
 
+# Places have sums, products and reciprocals; −b is exact, so that a + (−b) is rounded as a − b would be.
 _AT_A_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "subtract": lambda a, b: a + -b,
@@ -179,6 +180,7 @@ class NumberArray:
         )
         place = _AT_A_PLACE[name](a, b)
         places = self._at_places(lambda: getattr(finite, name)(x, y, self._window), place)
+        # Errors of approximations are not followed through arithmetic: NaN says so, and 0 would claim exactness.
         is_approximate = self._errors is not None or other._errors is not None
         return type(self)(self.space, place, places, np.full(shape, np.nan) if is_approximate else None)
 
@@ -218,6 +220,7 @@ class NumberArray:
 
     def __truediv__(self, other: Any) -> Self:
         dividend, divisor = self._factors(other, relative=True)
+        # A multiple of every p^N has the digits of 0, and only the other place may tell it from 0.
         has_zero_digits = (divisor._finite.digits == 0).all(axis=(-2, -1))
         zeros = np.argwhere(np.atleast_1d(has_zero_digits & divisor._real.may_be_zero()))
         if len(zeros):
@@ -295,6 +298,7 @@ class NumberArray:
             equal = self._equals(other)
         except NOT_OF_THE_SPACE as error:
             try:
+                # An entry that is no number of the space is unequal; the others still have to be compared.
                 listed = rationals.entries(other, is_entry=self._is_entry)
             except EncodingError:  # ragged, or masked
                 return NotImplemented
@@ -320,6 +324,7 @@ class NumberArray:
         except NOT_OF_THE_SPACE:
             if len(others) == 1:
                 return [False]
+            # Halves find k strange entries of n with about k·log n attempts, instead of n.
             half = len(others) // 2
             return self[:half]._equal_entries(others[:half]) + self[half:]._equal_entries(others[half:])
 

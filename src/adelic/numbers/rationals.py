@@ -188,16 +188,21 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
         return None
     errors = np.zeros(len(n))
     for i in differs.tolist():  # an error below float64 is still none of 0, one beyond it is infinite
-        errors[i] = max(_float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
+        error = abs(exact.fraction(i) - numbers.fraction(i))
+        errors[i] = max(nearest_float(error.numerator, error.denominator), float(np.finfo(np.float64).tiny))
     return errors.reshape(numbers.shape)
 
 
-def _float(q: Fraction) -> float:
-    """Return the nearest float of a number that is not negative."""
+def nearest_float(n: int, m: int) -> float:
+    """Return n/m correctly rounded, ±inf beyond float64.
+
+    >>> nearest_float(1, 4), nearest_float(-(10**400), 3)
+    (0.25, -inf)
+    """
     try:
-        return float(q)
+        return n / m
     except OverflowError:
-        return inf
+        return inf if n > 0 else -inf
 
 
 def _refuse_float(value: Any, *, advice: str) -> Fraction:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self, Union
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.rationals import EXACT, Rationals, blocks
+from adelic.numbers.rationals import EXACT, Rationals, blocks, nearest_float
 from adelic.numbers.threshold import GCD, are_for_numpy, are_many
 
 Floats = npt.NDArray[np.float64]
@@ -544,18 +544,6 @@ def nearest_floats(rationals: Rationals) -> Floats:
         for i in np.flatnonzero(inexact) + block.start:
             value[i] = nearest_float(int(n[i]), int(m[i]))
     return value
-
-
-def nearest_float(n: int, m: int) -> float:
-    """Return n/m correctly rounded, ±inf beyond float64.
-
-    >>> nearest_float(1, 4), nearest_float(-(10**400), 3)
-    (0.25, -inf)
-    """
-    try:
-        return n / m
-    except OverflowError:
-        return float("inf") if n > 0 else float("-inf")
 
 
 def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:

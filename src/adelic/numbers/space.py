@@ -71,6 +71,7 @@ class AdeleSpace:
     def __post_init__(self) -> None:
         """Check the parameters."""
         window = checked_window(self.primes, self.precision, self.fractional_digits)
+        # The dataclass is frozen, and what was checked may differ from what was given: lists become tuples.
         for name, value in zip(("primes", "precision", "fractional_digits"), window.parameters, strict=True):
             object.__setattr__(self, name, value)
 
@@ -99,6 +100,7 @@ class AdeleSpace:
         count = checked_integer("n_primes", n_primes)
         if count < 1:
             raise SpaceError(f"n_primes={describe(count)} leaves no p-adic coordinate; n_primes >= 1, 7 is the default")
+        # Refused before 10^12 primes are looked for.
         check_size(count, checked_integer("precision", precision))
         return cls(tuple(p for p in first_primes(count + 2) if p not in (2, 5))[:count], precision)
 
@@ -203,6 +205,7 @@ class AdeleSpace:
         """Return whether n/m lies inside the decoding bound."""
         scale = self.window.scale
         n, bound = n * scale, scale * self.decoding_bound
+        # n/m need not be in lowest terms here: reduced by d, the product n·m is smaller by d².
         divisor = integers.greatest_common_divisor(n, m)
         return 2 * abs(n) * m < bound * divisor**2
 
@@ -303,7 +306,7 @@ class AdeleSpace:
             _check_out(out, shape)
         flat = out.reshape(-1, *shape[-2:])
         finite.tensor(numbers, self.window, flat, threads=threads)
-        if not numbers.is_small:
+        if not numbers.is_small:  # small ones are below 2^63, which float32 reaches
             write_real_row(real.nearest_floats(numbers), flat, numbers.shape)
         return out
 

@@ -34,7 +34,7 @@ from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import is_frame
 from adelic.numbers.describe import describe, number_text
-from adelic.numbers.real import nearest_float
+from adelic.numbers.rationals import nearest_float
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 

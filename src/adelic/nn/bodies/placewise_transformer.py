@@ -271,6 +271,7 @@ class LateMixer(nn.Module):
 
 def _products(x: torch.Tensor, linear: PlacewiseLinear) -> torch.Tensor:
     """Return what a place-wise layer gives, (n_places, *, in) -> (n_places, *, out)."""
+    # One batched product for all places, where a loop would start a kernel for each.
     products: torch.Tensor = linear(x.flatten(1, -2).transpose(0, 1)).transpose(0, 1)
     return products.reshape(*x.shape[:-1], linear.out_features)
 

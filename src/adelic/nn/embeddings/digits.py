@@ -120,6 +120,7 @@ class ResiduesEmbedding(TokenEmbedding):
         if n_primes < 1:
             raise ConfigurationError(f"n_primes={n_primes} leaves no residue; n_primes >= 1")
         self.moduli = first_primes(n_primes)
+        # Tokens are not shared by primes: 1 modulo 2 and 1 modulo 3 say different things.
         self._starts = np.concatenate([[0], np.cumsum(self.moduli)[:-1]])
         self.tokens_per_number = n_primes
         self.vectors = nn.Embedding(sum(self.moduli), d_model)

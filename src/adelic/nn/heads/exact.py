@@ -66,6 +66,7 @@ def exact_numbers(numbers: Any) -> torch.Tensor:
     found = [value for row in lists for value in row if value is not None]
     bits = max((max(q.numerator.bit_length(), q.denominator.bit_length()) for q in found), default=0)
     n_limbs = bits // _LIMB + 1
+    # Little-endian on any machine, as `to_bytes` writes it and files keep it.
     result = np.zeros((len(lists), max(map(len, lists), default=0), 2, n_limbs), dtype="<i4")
     for i, row in enumerate(lists):
         for j, q in enumerate(row):
@@ -136,6 +137,7 @@ class Operands:
         # The highest limb carries the sign, the others are what they are modulo 2^32.
         limbs = torch.cat([limbs[..., :-1] & ((1 << _LIMB) - 1), limbs[..., -1:]], dim=-1)
         self.primes = torch.tensor(PRIMES, device=numbers.device).reshape(-1, *[1] * (numbers.dim() - 2))
+        # Apple's GPUs have no float64.
         is_double = numbers.device.type != "mps"
         real = torch.zeros(numbers.shape[:-1], dtype=torch.float64 if is_double else torch.float32).to(numbers.device)
         residues = torch.zeros((len(PRIMES), *numbers.shape[:-1]), dtype=torch.int64, device=numbers.device)
@@ -154,6 +156,7 @@ class Operands:
         self.real = torch.where(self.exists, real[..., 0] / real[..., 1], 0)
         self.bits = _bits(limbs, real).amax(dim=-1)
         self.is_small, self.is_small_below = (real.abs() < 2.0**_SMALL).unbind(dim=-1)
+        # Two limbs hold what is below 2^62, and its sign.
         low = limbs[..., 0] + ((limbs[..., 1] << _LIMB) if limbs.shape[-1] > 1 else 0)
         self.small = torch.where(self.is_small, low[..., 0], 0)
         self.below = torch.where(self.is_small_below, low[..., 1], 0)
@@ -161,6 +164,7 @@ class Operands:
 
     def along(self, dim: int) -> "Operands":
         """Return the same with one axis more, to be broadcast against others."""
+        # Not by __init__, which would compute all residues again.
         view = object.__new__(Operands)
         view.__dict__ = {key: value.unsqueeze(dim) for key, value in vars(self).items()}
         return view
@@ -168,6 +172,7 @@ class Operands:
 
 def _bits(limbs: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
     """Return log2 of integers (*, limbs), at least 0; of those beyond float64 that of the limbs that they fill."""
+    # Limbs that only repeat the sign fill nothing.
     is_sign = limbs == torch.where(limbs[..., -1:] < 0, (1 << _LIMB) - 1, 0)
     is_sign[..., -1] = (limbs[..., -1] == 0) | (limbs[..., -1] == -1)
     filled = torch.arange(1, limbs.shape[-1] + 1, device=limbs.device).where(~is_sign, 1).amax(dim=-1)
@@ -176,12 +181,14 @@ def _bits(limbs: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 
 def _inverse(residues: torch.Tensor, primes: torch.Tensor) -> torch.Tensor:
     """Return inverses modulo primes; 0 of 0."""
+    # Fermat: a^(p − 2) is 1/a modulo a prime p, for all elements at once and without a branch.
     return _power(residues, primes - 2, primes, _LIMB - 2)
 
 
 def _power(base: torch.Tensor, exponents: torch.Tensor, primes: torch.Tensor, n_bits: int) -> torch.Tensor:
     """Return powers modulo primes, of exponents with at most so many bits."""
     result = torch.ones_like(primes)
+    # The same steps for every exponent, so that no device has to tell the host a value.
     for bit in range(n_bits):
         result = torch.where((exponents >> bit) & 1 == 1, result * base % primes, result)
         base = base * base % primes

@@ -42,6 +42,7 @@ class Height(Shaped):
             return _rounded_up(a / divisor * b, self.house + other.house, is_multiple)
 
     def __mul__(self, other: "Height") -> "Height":
+        # 0 times anything is 0/1, also where nothing is known of the other factor: inf · 0 would be NaN.
         is_zero = (self.house == 0) | (other.house == 0)
         with np.errstate(over="ignore", invalid="ignore"):
             denominator = np.where(is_zero, 1, self.denominator * other.denominator)

@@ -139,6 +139,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     _, factors = flint.fmpz_poly(list(integers)).factor()
     if len(factors) == 1 and factors[0][1] == 1:
         return integers
+    # Sorted, so that the message does not depend on python-flint's order.
     product = "·".join(
         f"({to_text([int(c) for c in g.coeffs()])}){f'^{k}' if k > 1 else ''}"
         for g, k in sorted(factors, key=lambda factor: [int(c) for c in factor[0].coeffs()])
@@ -201,6 +202,7 @@ def reduce(coefficients: Sequence[Fraction], f: tuple[int, ...]) -> Element:
     degree = len(f) - 1
     remainder = list(coefficients) + [Fraction(0)] * (degree - len(coefficients))
     while len(remainder) > degree:
+        # f is monic: its leading term cancels without a division.
         leading = remainder.pop()
         for i in range(degree):
             remainder[len(remainder) - degree + i] -= leading * f[i]
@@ -236,6 +238,7 @@ def splits(f: tuple[int, ...], p: int) -> bool:
     >>> splits((-2, 0, 1), 7), splits((-2, 0, 1), 2)
     (True, False)
     """
+    # As many different roots as the degree are all simple, and Hensel's lemma lifts each to Z_p.
     return len(roots_modulo(f, p)) == len(f) - 1
 
 
@@ -248,6 +251,7 @@ def splitting_primes(f: tuple[int, ...], bound: int) -> Iterator[int]:
     return (p for p in range(2, bound) if is_prime(p) and splits(f, p))
 
 
+# Cached, since every number of an array asks for the roots of the same f at the same precision.
 @lru_cache(maxsize=64)
 def complex_roots(f: tuple[int, ...], bits: int) -> tuple[Ball, ...]:
     """Return the complex roots of a squarefree f as balls of python-flint, the imaginary part of real ones exactly 0.

@@ -155,6 +155,7 @@ class AlgebraicSpace:
         n = (window or self.window).precisions[j]
         e = valuation(denominator, p)
         theta = self.roots[j]
+        # Dividing by p^e takes e digits away, so that θ has to be known to e more.
         if n + e > self.precision:
             theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
         value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
@@ -290,6 +291,7 @@ class AlgebraicSpace:
         room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
         room -= self.fractional_digits * sum(map(log2, self.primes))
         if max_denominator is None:
+            # With D = H, each takes a third of the bits of D²·H.
             bits = room / 3
         else:
             bits = log2(checked_count("max_denominator", max_denominator, error=EncodingError))
@@ -417,6 +419,7 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     listed += ", …" if len(roots) > 8 else ""
     if abs(nearest - z) > _NEAR * max(1.0, abs(z)):
         raise SpaceError(f"{polynomials.to_text(f)} has no root near root={describe(near)}; its roots: {listed}")
+    # Unless the second root is more than twice as far away, either may be meant.
     if abs(second - z) <= 2 * abs(nearest - z):
         raise SpaceError(
             f"root={describe(near)} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
@@ -434,11 +437,8 @@ def _real_place(balls: list[Any]) -> RealPlace:
 
 def _upper_float(q: Fraction) -> float:
     """Return a float that is at least q >= 0; infinite beyond float64."""
-    try:
-        value = float(q)
-    except OverflowError:
-        return float("inf")
-    return value if Fraction(value) >= q else float(np.nextafter(value, np.inf))
+    value = rationals.nearest_float(q.numerator, q.denominator)
+    return value if value >= q else float(np.nextafter(value, np.inf))
 
 
 class AlgebraicArray(AdeleArray):

@@ -164,5 +164,6 @@ def _kind_and_space(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> tuple[str, Adel
     else:
         return "measurements", AdeleSpace()
     largest = max(abs(int(n.min())), abs(int(n.max())), 1)
+    # 2 has the least room: 2^N > 2·|n| tells apart all integers of this size at every prime alone.
     precision = min(largest.bit_length() + 1 + fractional, DEFAULT_PRECISION + fractional)
     return kind, AdeleSpace(DEFAULT_PRIMES, precision, fractional)

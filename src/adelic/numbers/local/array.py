@@ -159,6 +159,7 @@ class PadicArray(NumberArray):
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         if not self.shape:
             return values[0]
+        # Lifts are below p^N, so that int64 holds all of them or an array of objects is needed.
         is_small = not self.fractional_digits and self.p**self.precision <= 2**63
         return np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape)
 
@@ -301,6 +302,7 @@ class PadicArray(NumberArray):
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""
         flat = self.reshape(-1)._finite
         text = finite.text(flat, i, 0, self._window)
+        # Of long numbers the lowest digits are shown: valuation and unit part decide what functions are defined.
         position = np.unravel_index(i, self.shape)
         return f"{text if len(text) <= 60 else '…' + text[-58:]}{at_position(position)}"
 
@@ -344,6 +346,7 @@ def padic(
     """
     window = checked_window((checked_prime(p),), precision, fractional_digits or 0)
     numbers = rationals.read(values, floats=floats)
+    # The window moves down as far as the numbers need; how many digits it holds stays as asked for.
     if fractional_digits is None:
         window = window._replace(fractional_digits=finite.needed_digits(numbers, window))
     return LocalField(window).array(finite.encoded(numbers, window))
