@@ -69,25 +69,17 @@ def test_every_embedding_and_each_option_of_an_experiment_can_be_given():
 def test_train_and_again(works):
     out = works(*TRAIN)
     first, second = out.splitlines()
-    found = re.fullmatch(
-        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %, look-up (\S+) %, best trivial rule "
-        r"\(([^)]*)\) (\S+) %\), "
-        r"balanced (\S+) %, macro-F1 (\S+) %, loss (\S+), \d+ s(; it predicts one class only)?",
-        first,
-    )
-    assert found, first
     folder = Path(second.removeprefix("run folder: "))
     assert folder.parent == Path("runs")
     result = result_in(folder)
     test = result["test"]
-    assert found[1] == f"{100 * test['accuracy']:.2f}"
-    assert found[2] == f"{100 * result['majority']:.2f}"
-    assert found[3] == f"{100 * result['lookup']:.2f}"
-    assert (found[4], found[5]) == (result["rule_name"], f"{100 * result['rule']:.2f}")
-    assert found[6] == f"{100 * test['balanced_accuracy']:.2f}"
-    assert found[7] == f"{100 * test['macro_f1']:.2f}"
-    assert found[8] == f"{test['loss']:.4f}"
-    assert bool(found[9]) == result["predicts_one_class"]
+    rates = [result["majority"], result["lookup"], result["rule"], test["balanced_accuracy"], test["macro_f1"]]
+    found = re.findall(r"(?<= )\d+\.\d\d(?= %)", first)
+    assert found == [f"{100 * rate:.2f}" for rate in (test["accuracy"], *rates)]
+    assert first.startswith("schubert-3 learned: test accuracy ")
+    assert f"best trivial rule ({result['rule_name']}) " in first
+    assert f"loss {test['loss']:.4f}, " in first
+    assert first.endswith("it predicts one class only") == result["predicts_one_class"]
     before = (folder / "result.json").stat().st_mtime_ns
     assert works(*TRAIN) == out
     assert (folder / "result.json").stat().st_mtime_ns == before
@@ -107,26 +99,27 @@ def test_train_in_a_folder(works, refused):
     assert result_in("mine")["seed"] == 1
 
 
-def test_options_reach_the_run(works):
-    works(
-        "train", "weaving", "--n", "5", "--edition", "levels", "--split", "orbits", "--embedding", "adelic",
-        "--features", "one-hot-digits", "--projection", "linear", "--primes", "2,3", "--precision", "3",
-        "--fractional-digits", "1", *QUICK, "--symmetries",
-        "--learning-rate", "2e-3", "--batch-size", "50", "--seed", "4", "--run-dir", "mine",
-    )  # fmt: skip
-    found = result_in("mine")["configuration"]
-    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "split": "orbits"}
-    assert found["embedding"] == {
-        "name": "adelic", "features": "one-hot-digits", "projection": "linear", "primes": [2, 3], "precision": 3,
-        "fractional_digits": 1,
-    }  # fmt: skip
-    assert (found["seed"], found["recipe"]["learning_rate"], found["recipe"]["batch_size"]) == (4, 2e-3, 50)
-    assert (found["recipe"]["epochs"], found["recipe"]["symmetries"]) == (1, True)
-    command = shlex.split(result_in("mine")["command"])
-    works(*command[1:], "--run-dir", "again", "--device", "cpu")
+def repeated(works, *arguments):
+    """Return the result of a training whose recorded command makes it once more."""
+    works("train", *arguments, *QUICK, "--run-dir", "mine")
+    mine = result_in("mine")
+    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
     again = result_in("again")
-    assert again["configuration"] == found
-    assert again["test"] == result_in("mine")["test"]
+    assert (again["configuration"], again["test"]) == (mine["configuration"], mine["test"])
+    return mine
+
+
+def test_options_reach_the_run(works):
+    data = "weaving --n 5 --edition levels --split orbits --symmetries --seed 4"
+    model = "--features one-hot-digits --projection linear --primes 2,3 --precision 3 --fractional-digits 1"
+    recipe = "--learning-rate 2e-3 --batch-size 50"
+    found = repeated(works, *f"{data} --embedding adelic {model} {recipe}".split())["configuration"]
+    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "split": "orbits"}
+    space = {"primes": [2, 3], "precision": 3, "fractional_digits": 1}
+    assert found["embedding"] == {"name": "adelic", "features": "one-hot-digits", "projection": "linear"} | space
+    wanted = {"learning_rate": 2e-3, "batch_size": 50, "epochs": 1, "symmetries": True}
+    assert found["recipe"].items() >= wanted.items()
+    assert found["seed"] == 4
 
 
 @pytest.mark.parametrize(
@@ -135,74 +128,39 @@ def test_options_reach_the_run(works):
         (["periodic", "--sigma", "0.3"], {"sigma": 0.3}),
         (["fone", "--bases", "2-5", "--standardize"], {"bases": "2-5", "standardize": True}),
         (["xval", "--no-standardize"], {}),
-        (["xval", "--standardize"], {"standardize": True}),
         (["periodic", "--published"], {"published": True}),
+        (["adelic", "--places", "late", "--primes", "2,3"], {"places": "late"}),
     ],
 )
-def test_the_options_of_rivals_reach_the_run_and_its_command(works, options, found):
-    works("train", "schubert", "--n", "3", *QUICK, "--run-dir", "mine", "--embedding", *options)
-    mine = result_in("mine")
-    options = ("sigma", "bases", "standardize", "published")
-    stored = {k: v for k, v in mine["configuration"]["embedding"].items() if k in options}
-    assert stored == found
-    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
-    assert result_in("again")["configuration"] == mine["configuration"]
-    assert result_in("again")["test"] == mine["test"]
-
-
-def test_the_place_wise_model_and_its_command(works, refused):
-    start = ["train", "schubert", "--n", "3", *QUICK, "--primes", "2,3", "--precision", "3"]
-    assert "adelic" in works(*start, "--places", "late", "--batch-size", "62", "--run-dir", "mine")
-    mine = result_in("mine")
-    assert (mine["features"], mine["places"]) == ("characters", "late")
-    assert mine["configuration"]["embedding"]["places"] == "late"
-    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
-    assert result_in("again")["configuration"] == mine["configuration"]
-    assert result_in("again")["test"] == mine["test"]
-    assert "another configuration" in refused(*start, "--places", "apart", "--batch-size", "62", "--run-dir", "mine")
+def test_the_options_of_embeddings_reach_the_run_and_its_command(works, options, found):
+    mine = repeated(works, "schubert", "--n", "3", "--embedding", *options)
+    stored = mine["configuration"]["embedding"]
+    assert {k: stored[k] for k in ("sigma", "bases", "standardize", "published", "places") if k in stored} == found
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--n", "-4"], "at least"),
         (["--n", "99"], "schubert --n 99"),
         (["--n", "x"], "--n"),
         (["--n", "3", "--recipe", "paper"], "pass --learning-rate"),
         (["--epochs", "0"], "--epochs 0"),
-        (["--epochs", "1.5"], "--epochs"),
-        (["--batch-size", "0"], "--batch-size 0"),
-        (["--max-rows", "-5"], "--max-rows -5"),
-        (["--learning-rate", "0"], "--learning-rate 0"),
-        (["--learning-rate", "nan"], "--learning-rate nan"),
         (["--learning-rate", "fast"], "--learning-rate"),
         (["--seed", "-1"], "seed"),
         (["--seed", "x"], "--seed"),
         (["--edition", "leaky"], "edition"),
         (["--split", "orbit"], "did you mean 'orbits'"),
         (["--symmetries"], "use --split orbits, or --no-symmetries"),
-        (["--embedding", "learned", "--features", "digits"], "--features belongs to"),
         (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
-        (["--embedding", "learned", "--places", "late"], "--places belongs to"),
         (["--embedding", "learned", "--sigma", "0.1"], "--sigma belongs to the embedding 'periodic', not to 'learned'"),
-        (["--embedding", "periodic", "--standardize"], "--standardize belongs to the embeddings 'fone' and 'xval'"),
         (["--embedding", "periodic", "--sigma", "0"], "--sigma 0.0 must be a positive number"),
-        (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
-        (["--embedding", "fone", "--bases", "3"], "unknown bases '3'; bases: 10, 2-5"),
         (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
-        (["--places", "lat"], "did you mean 'late'"),
-        (["--places", "late", "--features", "standardized"], "belong to --places 'flat'"),
-        (["--projection", "mlp"], "linear"),
         (["--primes", "2,9"], "9 is not a prime"),
         (["--primes", "2,3,2"], "occurs twice"),
-        (["--precision", "0"], "--precision 0"),
         (["--fractional-digits", "16"], "--fractional-digits 16"),
-        (["--features", "characters", "--primes", ",".join(map(str, [101, 103] * 40))], "occurs twice"),
         (["--primes", "2,3,5,7,11,13,17,19,23,29,31", "--features", "one-hot-digits"], "projection"),
         (["--device", "potato"], "device"),
-        (["--device", "meta"], "device"),
         (["--run-dir", "file/run"], "file/run"),
-        (["--run-dir", "file"], "file"),
         (["--run-dir", "a" * 300], "too long"),
         (["--sed", "3"], "--seed"),
         (["more"], "more"),
@@ -233,35 +191,10 @@ def test_several_targets_and_numbers(works, task, n, words):
     assert "exact match" in works("runs", "show", label)
 
 
-@pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])
-def test_data_too_small_to_learn_from(refused, task, n):
-    """No validation row, or one class only."""
-    refused("train", task, "--n", n, "--embedding", "learned", *QUICK)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-def test_no_gpu(refused):
-    assert "device 'cuda'" in refused("train", "schubert", "--n", "3", "--recipe", "quick", "--device", "cuda")
-
-
 def test_divergence_is_one_clear_line(adelic):
     outcome = adelic(*TRAIN[:-4], "--epochs", "3", "--learning-rate", "1e30", "--device", "cpu")
-    assert outcome.status == 2
-    assert "Traceback" not in outcome.err
     (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
-    assert "lower --learning-rate" in line
-
-
-@pytest.mark.parametrize(
-    ("name", "content"), [("checkpoint.safetensors", "cut"), ("config.toml", "= ="), ("metrics.jsonl", "")]
-)
-def test_a_damaged_run_folder(works, refused, name, content):
-    works(*TRAIN, "--run-dir", "mine")
-    for path in ("DONE", "result.json"):
-        (Path("mine") / path).unlink()
-    (Path("mine") / name).write_text(content)
-    assert "--restart" in refused(*TRAIN, "--run-dir", "mine")
-    works(*TRAIN, "--run-dir", "mine", "--restart")
+    assert (outcome.status, "lower --learning-rate" in line, "Traceback" in outcome.err) == (2, True, False)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
@@ -362,14 +295,7 @@ def reproduced(tmp_path_factory, invoke):
 def test_reproduce(reproduced, works, monkeypatch):
     folder, command, out = reproduced
     results = read_results(folder / "results")
-    assert [(r.task, r.n, r.embedding, r.seed) for r in results] == [
-        ("schubert", 4, "learned", 0),
-        ("schubert", 4, "learned", 1),
-    ]
-    assert len([*(folder / "runs").iterdir()]) == 2
-    assert [path.name for path in (folder / "results").iterdir()] == ["schubert-4.jsonl"]
-    assert "schubert-4" in out
-    assert " 2 " in out
+    assert [(r.row, r.embedding, r.seed) for r in results] == [("schubert-4", "learned", seed) for seed in (0, 1)]
     monkeypatch.chdir(folder)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")}
     assert len(before) == 5  # a result and metrics of each run, and the file of the row
@@ -404,16 +330,13 @@ def test_report(reproduced, works, folder):
     assert tables.rstrip().endswith(note.rstrip())
 
 
-def test_report_shows_what_train_has_left(works, folder):
+def test_report_shows_what_train_has_left(works):
     works(*TRAIN)
-    assert "| schubert-3 (published) | learned" in works("report", "--markdown")
-    given = ["--embeddings", "learned", "--recipe", "quick", "--epochs", "1", "--max-rows", "64", "--seeds", "0"]
-    works("reproduce", "schubert-4", *given)
+    trained, made = "| schubert-3 (published) | learned", "| schubert-4 (published) | learned"
+    assert trained in works("report", "--markdown")
+    works("reproduce", "schubert-4", "--embeddings", "learned", "--max-rows", "64", "--seeds", "0", *QUICK)
     both = works("report", "--markdown")
-    assert ("| schubert-3 (published) | learned" in both, both.count("| schubert-4 (published) | learned")) == (
-        True,
-        1,
-    )  # each run once
+    assert (both.count(trained), both.count(made)) == (1, 1)  # each run once
     assert works("report", "--runs-dir", "runs", "--markdown") == both
     assert "schubert-3" not in works("report", "--results-dir", "results", "--markdown")
 
@@ -467,33 +390,17 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["reproduce", "schubert-4", "--report", "odd/odd.json/x.html"], "cannot write odd/odd.json/x.html: "),
         (["reproduce", "schubert-4", "--results-dir", "odd/odd.json", "--dry-run"], "choose another --results-dir"),
         (["reproduce", "schubert-4", "--runs-dir", "odd/odd.json/x"], "choose another --runs-dir"),
-        (["reproduce", "arithmetic", "--workers", "0", "--dry-run"], "--workers 0 must be"),
         (["reproduce", "arithmetic", "--report", "odd/odd.json", "--dry-run"], "choose another --report"),
         (["reproduce", "schubert-4", "--seeds", "a"], "'a' is not an integer"),
-        (["reproduce", "schubert-4", "--seeds", ""], "is not an integer"),
         (["reproduce", "schubert-4", "--seeds", "-1", "--dry-run"], "--seeds -1 must be a whole number from 0"),
-        (["reproduce", "arithmetic", "--seeds", "0,-1", "--dry-run"], "--seeds -1 must be a whole number from 0"),
         (["reproduce", "arithmetic", "--examples", "0", "--dry-run"], "--examples 0 must be a whole number from 1"),
-        (["reproduce", "schubert-4", "--split", "orbit"], "did you mean 'orbits'"),
         (["reproduce", "schubert-4", "--embeddings", ",", "--dry-run"], "embedding"),
-        (["reproduce", "schubert-4", "--embeddings", "adelic:digit"], "did you mean 'digits'"),
-        (["reproduce", "schubert-4", "--recipe", "papper"], "did you mean 'paper'"),
         (["reproduce", "schubert-4", "--epochs", "-1"], "--epochs -1"),
-        (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
-        (["reproduce", "schubert-4", "--recipe", "quick", "--report", "page.txt"], "that ends in .html"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--report", "odd.html"], "odd.html: it is a folder"),
         (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),
-        (["reproduce", "schubert-4", "--models", ","], "at least one model"),
         (["reproduce", "schubert-4", "--models", "mlp", "--n-layers", "3"], "--n-layers is for networks"),
-        (["reproduce", "schubert-4", "--models", "mlp", "--trials", "0"], "--trials 0"),
-        (["reproduce", "schubert-4", "--models", "lookup", "--symmetries"], "use --split orbits"),
-        (["reproduce", "schubert-4", "--recipe", "quick", "--symmetries"], "use --split orbits"),
-        (["reproduce", "lattice-10", "--recipe", "quick", "--split", "orbits"], "use --split published"),
         (["reproduce", "schubert-4", "--trials", "3"], "--trials belongs to --models"),
-        (["reproduce", "kl-5", "--models", "mlp"], "kl-5 has several targets or a number a row"),
-        (["reproduce", "schubert-4", "--models", "majority", "--runs-dir", "odd/odd.json"], "odd.json"),
-        (["reproduce", "schubert-4", "--recipe", "quick", "--runs-dir", "odd/odd.json"], "odd.json"),
     ],
     ids=lambda value: str(value)[:60],
 )
@@ -505,14 +412,11 @@ def test_errors_of_reproduce_and_report(refused, folder, arguments, words):
 
 
 @pytest.mark.parametrize("output", ["", "/", "file/page.html", "folder.html", "page.csv"])
-def test_a_report_that_cannot_be_written(adelic, folder, output):
+def test_a_report_that_cannot_be_written(refused, folder, output):
     (folder / "file").write_text("")
     (folder / "folder.html").mkdir()
     (folder / "results").mkdir()
-    outcome = adelic("report", "--output", output)
-    assert outcome.status == 2
-    assert "Traceback" not in outcome.err
-    assert len(outcome.err.splitlines()) == 1
+    assert refused("report", "--output", output)
 
 
 @pytest.mark.long
@@ -527,11 +431,10 @@ def test_a_drawn_task_proposes_its_primes_and_digits(works, tmp_path):
     assert "asks for" not in text
 
 
-def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused, tmp_path):
-    folder = tmp_path / "mine"
-    told = refused("train", "gcd", "--examples", 100, "--solver", "adelic.nothing:y", "--run-dir", folder)
-    assert "cannot be imported" in told
-    assert not folder.exists()
+def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused):
+    given = ("--examples", 100, "--solver", "adelic.nothing:y", "--run-dir", "mine")
+    assert "cannot be imported" in refused("train", "gcd", *given)
+    assert not Path("mine").exists()
 
 
 def test_a_recipes_bfloat16_on_a_processor_without_it(works, tmp_path, monkeypatch):
@@ -541,12 +444,6 @@ def test_a_recipes_bfloat16_on_a_processor_without_it(works, tmp_path, monkeypat
     out = works(*arguments, "--device", "cpu", "--run-dir", folder)
     assert "products were in float32, as the processor has no instructions for bfloat16" in out
     assert read_result(folder).compute == "float32"
-
-
-def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    works("train", "schubert", "--n", 3, "--epochs", 1, "--device", "cpu", "--run-dir", "run")
-    assert "--recipe compact" in read_result(Path("run")).command
 
 
 def test_help_says_every_name_and_a_field_says_it_once():
