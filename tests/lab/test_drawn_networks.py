@@ -437,14 +437,6 @@ def test_a_token_embedding_has_its_tokens_in_a_transformer():
     assert model.place(torch.tensor([[12, 10**6]])).shape == (1, 17, 16)
 
 
-def test_the_same_seed_gives_the_same_run(tmp_path):
-    first, second = (run(experiment(), tmp_path / name, device="cpu") for name in ("a", "b"))
-    times = {"seconds": 0, "processor_seconds": 0, "evaluation_seconds": 0}
-    assert replace(first, **times) == replace(second, **times)
-    other = run(experiment(seed=1), tmp_path / "c", device="cpu")
-    assert other.history != first.history
-
-
 def test_weights_of_local_global_networks_know_their_places():
     one, other = (
         LocalGlobalClassifier(AdeleSpace(primes, 2), n_classes=2, length=1, width=4) for primes in ((2, 3), (3, 2))

@@ -53,19 +53,3 @@ def test_what_is_damaged_is_named(tmp_path, name, content, words):
     assert len(found.problem.splitlines()) == 1
     assert (found.trials, found.best, found.state) == (0, None, "damaged")
     assert (tmp_path / name).read_bytes() == content
-
-
-@pytest.mark.long
-def test_the_command(runs, invoke):
-    def printed(*options):
-        done = invoke("runs", "list", "--runs-dir", str(runs), *options)
-        assert done.status == 0, done.out
-        return done.out
-
-    both, searches = printed(), printed("--searches")
-    assert "finished" in both
-    assert "finished" not in searches
-    assert all(search.label in text for search in list_searches(runs) for text in (both, searches))
-    assert [entry["trials"] for entry in json.loads(printed("--searches", "--json"))] == [2, 3]
-    entries = [(entry["kind"], entry["state"]) for entry in json.loads(printed("--json"))]
-    assert entries == [("run", "finished"), ("search", "unfinished"), ("search", "finished")]

@@ -5,7 +5,6 @@ guard of `adelic.data` alone.
 """
 
 import signal
-from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +27,6 @@ from adelic_lab import (
     SolverConfig,
     Steps,
     run,
-    run_matrix,
     tune,
 )
 from adelic_lab.models import classical as classical_runs
@@ -37,7 +35,6 @@ from adelic_lab.train.data import TrainValidation, training_subset
 from adelic_lab.train.loop import Trainer
 
 CPU = torch.device("cpu")
-MATRIX = {"device": "cpu", "on_run": lambda *run: nullcontext()}
 IMAGES = {"split": "orbits", "symmetries": True}
 LEAKS = {  # what is planted -> options of a run that would train on it, and what the error says
     "test row": ({}, r"^1 test row would be trained on: test row \d+ \(.*\) is training row \d+; keep equal rows"),
@@ -162,16 +159,6 @@ def test_a_part_of_the_rows(tiny_config, tmp_path, plant, no_step, leak, max_row
     assert names(tmp_path / "runs") == set()
 
 
-def test_a_matrix(tiny_config, tmp_path, plant, no_step):
-    no_step()
-    options = plant("test row")
-    for config in (tiny_config(**options), classical("lookup")):
-        with pytest.raises(LeakError):
-            run_matrix([config], runs=tmp_path / "runs", results=tmp_path / "results", **MATRIX)
-    assert names(tmp_path / "runs") == set()
-    assert not (tmp_path / "results").exists()
-
-
 @pytest.mark.parametrize("leak", LEAKS)
 @pytest.mark.parametrize("dimensions", [("norm",), ("learning-rate",)])
 def test_a_search(tiny_config, tmp_path, plant, no_step, leak, dimensions):
@@ -191,14 +178,6 @@ def test_a_search_one_value_of_which_would_leak(tiny_config, tmp_path, plant, no
     with pytest.raises(LeakError):
         tune(search, trials=1, storage=tmp_path / "study.db", device="cpu")
     assert not (tmp_path / "study.db").exists()
-
-
-@pytest.mark.parametrize("leak", LEAKS)
-def test_a_trial(tiny_config, plant, no_step, leak):
-    no_step()
-    config = tiny_config(**plant(leak))
-    with pytest.raises(LeakError, match=LEAKS[leak][1]):
-        train_trial(config, TrainValidation.of(config.data.load(config.seed)), CPU, lambda *report: None, lambda: None)
 
 
 def test_validation_that_is_cut_anew(tiny_config, no_step):
@@ -241,16 +220,12 @@ def test_the_split_of_another_seed_that_a_search_is_on(tmp_path, plant, no_step)
 
 @pytest.mark.parametrize("name", [name for name, model in CLASSICAL_MODELS.items() if model.uses_images])
 def test_images_need_orbits(tiny_config, name):
-    """There is no configuration with images of a split that tears orbits."""
+    """There is no configuration with images of a split that tears orbits, see also `test_bad_splits`."""
     words = "has test rows among them; use --split orbits, or --no-symmetries"
     with pytest.raises(ConfigurationError, match=words):
         classical(name, symmetries=True)
     with pytest.raises(ConfigurationError, match=words):
-        tiny_config(symmetries=True)
-    with pytest.raises(ConfigurationError, match=words):
         replace(tiny_config(**IMAGES), data=TaskData("schubert", 3))
-    with pytest.raises(ConfigurationError, match=words):
-        Search(config=tiny_config(), dimensions=("symmetries=true",))
 
 
 def classical(name, **changes):

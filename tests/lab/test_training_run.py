@@ -279,16 +279,6 @@ def test_a_damaged_folder_is_named_and_restarts(finished, read_folder, name, con
         assert read_folder(folder) == before
 
 
-@pytest.mark.parametrize("content", [None, b"", b"{", b"\xff", b"[]", b"3", b"{}"], ids=str)
-def test_a_damaged_result_is_named(finished, content):
-    config, folder, _ = finished
-    path = folder / "result.json"
-    path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(RunFolderError, match=r"result\.json") as caught:
-        run(config, folder, device="cpu")
-    assert "\n" not in str(caught.value)
-
-
 def flip(path, before):
     """Flip the lowest bit of the last digit before some text."""
     content = path.read_bytes()

@@ -133,16 +133,6 @@ def test_a_signal_ends_a_trial_whose_epochs_are_one_step(search, tmp_path):
     assert epochs == [0, 1, 2]
 
 
-def test_a_finished_study_costs_a_read(search, tmp_path, monkeypatch):
-    study = tune(search(), trials=2, storage=tmp_path / "study.db", device="cpu")
-
-    def refuse(*args):
-        raise AssertionError("a finished study trains again")
-
-    monkeypatch.setattr(tuning, "train_trial", refuse)
-    assert tune(search(), trials=2, storage=tmp_path / "study.db", device="cpu").trials == study.trials
-
-
 def test_values_that_cannot_be_trained_with(search, tmp_path):
     """One-hot digits are too wide for 10 dimensions without a projection."""
     plan = search("adelic", dimensions=("features",), epochs=1, d_model=10, seed=3)
@@ -161,16 +151,8 @@ def test_no_trial_comes_to_its_end(search, tmp_path):
 
 
 def test_searches_have_names_of_their_own(search):
-    plans = [
-        search(),
-        search("adelic"),
-        search(seed=1),
-        search(epochs=5),
-        search(edition="corrected"),
-        search(split="orbits"),
-        search(pruning=None),
-        search(dimensions=("norm",)),
-    ]
+    changes = [{}, {"seed": 1}, {"epochs": 5}, {"edition": "corrected"}, {"split": "orbits"}, {"pruning": None}]
+    plans = [search("adelic"), search(dimensions=("norm",)), *(search(**change) for change in changes)]
     assert len({plan.name for plan in plans}) == len(plans)
     assert search().name == search(dimensions=("norm", "learning-rate")).name
 
@@ -239,12 +221,6 @@ def test_several_targets_can_be_searched_on(search, tmp_path):
     assert 0 < study.best.accuracy < 1
 
 
-def test_a_value_is_given_or_searched():
-    assert "norm" not in default_search(EmbeddingConfig.of("learned"), fixed=("norm",))
-    with pytest.raises(ConfigurationError, match="'norm' is both given and searched"):
-        check_search(["norm"], EmbeddingConfig.of("learned"), fixed=("norm",))
-
-
 def test_a_part_of_a_dimension_is_searched(search, tmp_path):
     plan = search(dimensions=("batch-size=64:32", "learning-rate=1e-3:2e-3", "norm=PRE"), epochs=1)
     assert plan.dimensions == ("learning-rate=1e-3:2e-3", "batch-size=64:32", "norm=PRE")
@@ -309,10 +285,8 @@ def test_every_form_fits_the_flat_model(features, task, n):
     vocabulary = Vocabulary(acd.task(task).vocabulary(n, "published"))
     for primes in (2, 7):
         config = EmbeddingConfig.of("adelic", features=features, primes=DEFAULT_PRIMES[:primes], precision=4)
-        assert EMBEDDINGS["adelic"].from_options(vocabulary, 128, config.options()).table.shape == (
-            len(vocabulary),
-            128,
-        )
+        table = EMBEDDINGS["adelic"].from_options(vocabulary, 128, config.options()).table
+        assert table.shape == (len(vocabulary), 128)
 
 
 def test_the_place_wise_model_is_searched_where_it_exists():

@@ -9,7 +9,6 @@ import threading
 from pathlib import Path
 
 import pytest
-import torch
 
 from adelic.cli import app
 from adelic.data.sources import TableData, TaskData
@@ -28,14 +27,6 @@ from adelic_lab.config.solver_names import PACKAGED, SOLVERS, TITLES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def result_in(folder):
@@ -289,6 +280,10 @@ def reproduced(tmp_path_factory, invoke):
         patch.chdir(folder)
         done = invoke(*command)
     assert done.status == 0, done.out
+    for seed, line in enumerate(done.err.splitlines()):  # one each epoch, without a terminal
+        shown = f"[{seed + 1}/2] schubert-4 learned seed {seed} · epoch 1/1, validation "
+        (path,) = folder.glob(f"runs/*-seed{seed}-*/metrics.jsonl")
+        assert line == shown + f"{100 * json.loads(path.read_text())['validation']['accuracy']:.2f} %"
     return folder, command, done.out
 
 
@@ -457,3 +452,8 @@ def test_help_says_every_name_and_a_field_says_it_once():
     assert helps["train",]["model"] == helps["reproduce",]["models"]
     for name in ("edition", "split"):
         assert helps["reproduce",][name] == helps["data", "build"][name]
+
+
+def test_rows_that_the_paper_lacks_have_a_recipe(works):
+    works("train", "schubert", "--n", 3, "--epochs", 1, "--n-layers", 1, "--device", "cpu", "--run-dir", "run")
+    assert "--recipe compact" in result_in("run")["command"]

@@ -34,12 +34,6 @@ def no_step(monkeypatch):
     monkeypatch.setattr(classical_runs, "estimate", refuse)
 
 
-def plant(monkeypatch, make):
-    """Let `acd.load` return data that a function has changed."""
-    plain = acd.load
-    monkeypatch.setattr("adelic.data.sources.load", lambda *given, **options: make(plain(*given, **options)))
-
-
 def files():
     return [path for path in Path().rglob("*") if path.is_file()]
 
@@ -47,35 +41,16 @@ def files():
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("part", ["validation", "test"])
 def test_a_planted_row(refused, monkeypatch, command, part):
-    def planted(data):
+    """See tests/lab/test_training_guard.py for images, and for what else is planted."""
+
+    def planted(*given, **options):
+        data = acd.load(*given, **options)
         X = np.repeat(getattr(data, f"X_{part}")[:1], len(data.X_train), axis=0)  # whatever part is trained on
         X[1:] = data.X_train[1:] if "part" not in command else X[1:]
         return replace(data, X_train=X)
 
-    plant(monkeypatch, planted)
+    monkeypatch.setattr("adelic.data.sources.load", planted)
     line = refused(*COMMANDS[command])
     assert line.startswith(f"adelic: 1 {part} row would be trained on: {part} row 0 (")
     assert line.endswith("; keep equal rows in one part")
-    assert files() == []
-
-
-@pytest.mark.parametrize("command", [name for name in COMMANDS if "majority" not in name])
-def test_data_of_another_split(refused, monkeypatch, command):
-    """Where images are trained on, and orbits have been torn."""
-    plain = acd.load
-    monkeypatch.setattr(
-        "adelic.data.sources.load", lambda *given, **options: plain(*given, **options | {"split": "published"})
-    )
-    line = refused(*COMMANDS[command], "--split", "orbits", "--symmetries")
-    assert "would be trained on" in line
-    assert " is image " in line
-    assert line.endswith("use the split 'orbits' (--split orbits), or --no-symmetries")
-    assert files() == []
-
-
-@pytest.mark.parametrize("command", [name for name in COMMANDS if "majority" not in name])
-@pytest.mark.parametrize("split", [[], ["--split", "published"]])
-def test_images_need_orbits(refused, command, split):
-    line = refused(*COMMANDS[command], *split, "--symmetries")
-    assert line.endswith("has test rows among them; use --split orbits, or --no-symmetries")
     assert files() == []

@@ -7,7 +7,6 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -173,26 +172,6 @@ def test_without_a_terminal_each_epoch_has_its_line_when_it_is_done(tiny_config,
     assert told == [*[0] * (steps - 1), 1] * 3  # not when the next epoch begins
 
 
-@pytest.mark.long
-def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
-    arguments = "--embeddings learned --recipe quick --epochs 3 --seeds 0,1 --max-rows 40 --n-layers 1"
-    lines = subprocess.run(
-        [sys.executable, "-m", "adelic", "reproduce", "schubert-4", *arguments.split(" ")],
-        stderr=subprocess.PIPE,
-        check=True,
-        text=True,
-    ).stderr.splitlines()
-    expected = [
-        f"[{seed + 1}/2] schubert-4 learned seed {seed} · epoch {line['epoch']}/3, validation "
-        f"{100 * line['validation']['accuracy']:.2f} %"
-        for seed in (0, 1)
-        for path in Path("runs").glob(f"*-seed{seed}-*/metrics.jsonl")
-        for line in map(json.loads, path.read_text().splitlines())
-    ]
-    assert len(expected) == 6
-    assert lines == expected
-
-
 def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_one_a_minute(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr("adelic.cli.progress.time.monotonic", lambda: now[0])
@@ -214,8 +193,6 @@ def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_o
 def test_the_report_reads_run_folders(tiny_config, tmp_path, works):
     for seed in (0, 1):
         run(tiny_config(seed=seed, epochs=1), tmp_path / "runs" / f"mine-{seed}", device="cpu")
-    tables = [works("report", option, tmp_path / "runs", "--markdown") for option in ("--runs-dir", "--results-dir")]
-    assert tables[0] == tables[1]
-    assert "1 epoch, 2 seeds" in tables[0]
     for option in ("--runs-dir", "--results-dir"):
+        assert "1 epoch, 2 seeds" in works("report", option, tmp_path / "runs", "--markdown")
         assert "1 epoch, 1 seed" in works("report", option, tmp_path / "runs" / "mine-1", "--markdown")
