@@ -4,16 +4,12 @@ import csv
 import hashlib
 import json
 import re
-import shlex
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from adelic import acd
 from adelic.data import export, exporting, from_table
-from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
+from adelic.data.exporting import FORMATS
 from adelic.data.splits import SPLITS
 from adelic.errors import StorageError, UnknownNameError
 
@@ -56,93 +52,20 @@ def read_jsonl(path, classes):
     return [row["x"] for row in rows], [row["y"] for row in rows]
 
 
-def int2int_decode(text):
-    """Read integers as Int2Int's encoders do: one, or V and their number and then so many."""
-    tokens = text.split(" ")
-    count = int(tokens.pop(0)[1:]) if tokens[0].startswith("V") else None
-    values = []
-    while tokens:
-        sign = {"+": 1, "-": -1}[tokens.pop(0)]
-        digits = []
-        while tokens and tokens[0].isdigit():
-            digits.append(int(tokens.pop(0)))
-        assert all(0 <= digit < 1000 for digit in digits)
-        assert len(digits) == 1 or digits[0] > 0
-        value = 0
-        for digit in digits:
-            value = 1000 * value + digit
-        values.append(sign * value)
-    if count is None:
-        (value,) = values
-        return value
-    assert len(values) == count
-    return values
+READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl}
 
 
-def read_int2int(path, classes):
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    assert all(len(row) == 2 for row in rows)
-    return [int2int_decode(x) for x, _ in rows], [int(y) if classes else int2int_decode(y) for _, y in rows]
-
-
-READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl, "int2int": read_int2int}
-
-
-@pytest.mark.parametrize("format", ENDINGS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_rows_come_back_exactly(dataset, tmp_path, format):  # noqa: A002
     paths = acd.export(dataset, tmp_path / "new" / "out", format=format)
-    assert [path.name for path in paths] == [*(f"{split}.{ENDINGS[format]}" for split in SPLITS), "dataset.json"]
+    assert [path.name for path in paths] == [*(f"{split}.{format}" for split in SPLITS), "dataset.json"]
     for split, path in zip(SPLITS, paths, strict=False):
         x, y = READERS[format](path, dataset.class_names is not None)
         rows = list(zip(getattr(dataset, f"X_{split}").tolist(), getattr(dataset, f"y_{split}").tolist(), strict=True))
-        found = list(zip(x, y, strict=True))
-        assert (sorted(found) if format == "int2int" else found) == (sorted(rows) if format == "int2int" else rows)
+        assert list(zip(x, y, strict=True)) == rows
 
 
-def test_int2int_reads_classes_mixed(tmp_path):
-    """It judges a model by the first lines of a file: of quivers, sorted by class, they were of one class."""
-    d = acd.load("quiver", n=6)
-    assert (np.diff(d.y_train) >= 0).all()
-    path = acd.export(d, tmp_path, format="int2int")[0]
-    y = np.array(read_int2int(path, True)[1])
-    share = np.bincount(y[: len(y) // 4], minlength=7) / np.bincount(y)
-    assert (np.abs(share - 0.25) < 0.15).all()
-    acd.export(d, tmp_path / "again", format="int2int")
-    assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-
-
-def int2int_words(data_types):
-    """Return the vocabulary that Int2Int's environment makes of its option --data_types (its src/envs, base 1000)."""
-    words = set()
-    for kind in data_types.split(":"):
-        if kind.startswith("range("):
-            words |= {str(value) for value in range(int(kind[6:-1]))}
-            continue
-        words |= {"+", "-", *map(str, range(1000))}
-        if "[" in kind:
-            words |= {f"V{length}" for length in range(1, int(kind[4:-1]) + 1)}
-    return words
-
-
-@pytest.mark.parametrize("data", [name for name in DATA if name != "empty splits"])
-def test_int2int_knows_every_word_and_reads_every_line(tmp_path, data):
-    """Its reader splits a line at the tab, and both parts at spaces, and drops lines that have no two parts."""
-    d = acd.load(**DATA[data])
-    *paths, described = acd.export(d, tmp_path, format="int2int")
-    options = shlex.split(json.loads(described.read_text(encoding="utf-8"))["int2int_options"])
-    words = int2int_words(options[options.index("--data_types") + 1])
-    evaluated = dict(zip(options[::2], options[1::2], strict=True))
-    assert evaluated["--base"] == "1000"
-    assert int(evaluated["--eval_size"]) > 0  # -1 ends its first evaluation, against its README
-    for path in paths:
-        lines = [line.rstrip().split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-        assert all(len(line) == 2 and line[0] and line[1] for line in lines)
-        assert {word for x, y in lines for word in x.split() + y.split()} <= words
-        if path.name == evaluated["--eval_data"]:
-            assert int(evaluated["--eval_size"]) == len(lines)
-
-
-@pytest.mark.parametrize("format", ENDINGS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_description(dataset, tmp_path, format):  # noqa: A002
     *paths, described = acd.export(dataset, tmp_path, format=format, command="adelic data export ...")
     about = json.loads(described.read_text(encoding="utf-8"))
@@ -158,13 +81,6 @@ def test_description(dataset, tmp_path, format):  # noqa: A002
         assert entry["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
         assert entry["rows"] == len(getattr(dataset, f"y_{entry['split']}"))
     assert str(tmp_path) not in described.read_text(encoding="utf-8")  # nothing of this machine
-    assert ("int2int_options" in about) == (format == "int2int")
-
-
-@given(st.lists(st.integers(-(10**30), 10**30), min_size=1))
-def test_int2int_is_read_back(values):
-    assert int2int_decode(int2int_row(values)) == values
-    assert int2int_decode(int2int_integer(values[0])) == values[0]
 
 
 def test_exporting_again_leaves_the_files_alone(tmp_path):
@@ -175,7 +91,7 @@ def test_exporting_again_leaves_the_files_alone(tmp_path):
     assert [(path.stat().st_ino, path.stat().st_mtime_ns) for path in paths[:-1]] == before
 
 
-@pytest.mark.parametrize("format", ENDINGS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A002
     one, other = acd.load("schubert", n=3), acd.load("schubert", n=3, seed=1)
     paths = acd.export(one, tmp_path, format=format)
@@ -184,7 +100,7 @@ def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A0
         acd.export(other, tmp_path, format=format)
     assert [path.read_bytes() for path in paths] == content
     acd.export(other, tmp_path, format=format, force=True)
-    assert sorted(READERS[format](paths[0], True)[0]) == sorted(other.X_train.tolist())
+    assert READERS[format](paths[0], True)[0] == other.X_train.tolist()
     assert json.loads(paths[-1].read_text(encoding="utf-8"))["data"]["seed"] == 1
 
 
@@ -219,11 +135,9 @@ def test_a_description_never_stands_beside_files_that_it_does_not_describe(tmp_p
 
 def test_bad_input(tmp_path):
     d = acd.load("schubert", n=3)
-    with pytest.raises(
-        UnknownNameError, match=r"unknown format 'cvs'; did you mean 'csv'\? formats: .*, int2int, acd$"
-    ):
+    with pytest.raises(UnknownNameError, match=r"unknown format 'cvs'; did you mean 'csv'\? formats: .*, jsonl, acd$"):
         acd.export(d, tmp_path, format="cvs")
-    with pytest.raises(UnknownNameError, match=r"unknown format 'acd'; formats: parquet, csv, jsonl, int2int$"):
+    with pytest.raises(UnknownNameError, match=r"unknown format 'acd'; formats: parquet, csv, jsonl$"):
         export(from_table({"x": range(90), "y": [0, 1] * 45}, target="y"), tmp_path, format="acd")
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StorageError, match=r"file"):

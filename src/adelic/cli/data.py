@@ -240,7 +240,7 @@ def export(
 
     adelic data export schubert --n 4 --format csv --output schubert-4
     adelic data export weaving --n 6 --edition leaky --format jsonl --output weaving-6-leaky
-    adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
+    adelic data export mheight --n 10 --format jsonl --output mheight-10
     adelic data export lattice --n 10 --format acd --output acd-files
 
     A file dataset.json describes them. Values are integers; a class is its index, and dataset.json has the names. Files
@@ -248,7 +248,7 @@ def export(
 
     Args:
         task: Name of a task.
-        file_format: Format of the files: parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the
+        file_format: Format of the files: parquet, csv, jsonl or acd (the
             text files that the loader of the dataset's authors reads).
         output: Folder to write the files to; it is made if it is missing.
         force: Replace existing files that have another content.
@@ -267,7 +267,7 @@ def export(
     for name, file in described["files"].items():
         print(f"{output / name}: {file['rows']:,} rows")
     print(path)
-    for note in ("left_out", "validation", "loader", "int2int_options"):
+    for note in ("left_out", "validation", "loader"):
         if note in described:
             print(f"{note.replace('_', ' ')}: {described[note]}")
 

@@ -29,9 +29,7 @@ Of the questions of a drawn task these are measured, see `audit_drawn`.
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +53,7 @@ FEWEST_MODEL_ROWS = 5_000
 TREE_DEPTH = 8
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """What one rule or model scores.
 
     Attributes:
@@ -73,22 +70,13 @@ class Finding:
     everywhere: float | None
 
 
-def audit(
-    name: str | Dataset,
-    *,
-    n: int | None = None,
-    edition: str = "published",
-    split: str = "published",
-    seed: int = 0,
-    cache: str | Path | None = None,
-    progress: Progress | None = None,
-    **options: str,
-) -> dict[str, Any]:
+def audit(name: str | Dataset, *, progress: Progress | None = None, **which: Any) -> dict[str, Any]:
     """Return what trivial rules and simple models score on a data set, and what leaks across its splits.
 
-    Arguments and errors are those of `adelic.acd.load`; a data set without test rows is a ConfigurationError. In place
-    of a name stands a data set as well, as `from_table` makes one, and no other argument but `progress` with it. Of a
-    table with fractions the models see the places of numbers in the vocabulary.
+    Arguments and errors are those of `adelic.acd.load`: n, edition, split, seed, cache and the task's options. A data
+    set without test rows is a ConfigurationError. Instead of a name, a data set may be given, as `from_table` makes
+    one, and no other argument but `progress` with it. Of a table with fractions the models see the places of numbers in
+    the vocabulary.
 
     Returns:
         A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
@@ -111,21 +99,16 @@ def audit(
     ('days', {'rows': 0.14285714285714285}, 0)
     """
     if isinstance(name, Dataset):
-        given = {"n": n, "cache": cache, **options} | ({} if edition == "published" else {"edition": edition})
-        given |= ({} if split == "published" else {"split": split}) | ({"seed": seed} if seed else {})
-        for option, value in given.items():
-            if value is not None:
-                raise ConfigurationError(
-                    f"{option}={value!r} chooses among stored data; leave it out beside a data set"
-                )
+        for option, value in which.items():
+            raise ConfigurationError(f"{option}={value!r} chooses among stored data; leave it out beside a data set")
         return _audited(name, None, progress)
-    task = registry.task(name)
-    d = load(name, n=n, edition=edition, split=split, seed=seed, cache=cache, progress=progress, workers=1, **options)
-    parts = ["adelic", "data", "audit", task.name, "--n", str(d.provenance["n"]), "--edition", edition]
-    parts += ["--split", split] if split != "published" else []
-    parts += ["--seed", str(seed)] if seed else []
-    parts += ["--task-options", ",".join(f"{name}={choice}" for name, choice in options.items())] if options else []
-    return _audited(d, shlex.join(parts), progress)
+    d = load(name, progress=progress, **which)
+    about, options = d.provenance, registry.task(name).options
+    parts = ["adelic", "data", "audit", about["task"], "--n", str(about["n"]), "--edition", about["edition"]]
+    parts += ["--split", about["split"]] if about["split"] != "published" else []
+    parts += ["--seed", str(about["seed"])] if about["seed"] else []
+    chosen = [f"{option}={choice}" for option, choice in which.items() if option in options]
+    return _audited(d, shlex.join([*parts, *(["--task-options", ",".join(chosen)] if chosen else [])]), progress)
 
 
 def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict[str, Any]:
@@ -157,7 +140,7 @@ def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict
     report(5, "done")
     return {
         **{name: about.get(name) for name in ("task", "n", "edition", "split", "options", "seed", "rows", "orbits")},
-        "findings": [{"name": f.name, "test": f.test, "everywhere": f.everywhere} for f in findings],
+        "findings": [finding._asdict() for finding in findings],
         "duplicates": duplicates,
         "symmetries": symmetries,
         "overlap": overlap,
@@ -204,11 +187,10 @@ def _rules(d: Dataset) -> Iterator[Finding]:
     for name, train, validation, test in row_readings(d):
         found = finding(name, np.concatenate([train, validation]), test)
         if name in d.cues:
-            yield replace(found, name=f"cue: {name}")
+            yield found._replace(name=f"cue: {name}")
         else:
-            tokens.append(
-                replace(found, name=f"best single token: {name if is_table else name.removeprefix('token ')}")
-            )
+            token = name if is_table else name.removeprefix("token ")
+            tokens.append(found._replace(name=f"best single token: {token}"))
     yield max(tokens, key=lambda found: found.everywhere or 0.0)
 
 

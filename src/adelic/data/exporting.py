@@ -1,4 +1,4 @@
-"""Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that two other programs read.
+"""Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that the authors' loader reads.
 
 One file a split, `train.csv` and so on, and `dataset.json`, which says what they are. All values are integers; a class
 is its index, and `dataset.json` has the names. Of a table with fractions, x has positions in the vocabulary, which
@@ -7,23 +7,16 @@ is its index, and `dataset.json` has the names. Of a table with fractions, x has
 - `parquet`: columns x (a list of fixed length) and y (a number, or a list for several targets).
 - `csv`: columns x0, x1, ..., y (or y0, y1, ...), with a header line.
 - `jsonl`: one object a line, {"x": [...], "y": ...}.
-- `int2int`: the data files of Int2Int (github.com/f-charton/Int2Int, README, "Training from a data file"), a line an
-  example: input, a tab, output, as tokens separated by spaces. An integer is its sign and its digits in base 1000, most
-  significant first: -3500 is `- 3 500`. A row of 15 integers is `V15` and the integers. A class is one token, its
-  index; a target is an integer; several targets are a row. `dataset.json` has the command line options that tell
-  Int2Int so. Int2Int judges a model by the first lines of a file, so that the rows are shuffled.
 
 A task may have further ones, see `Layout`: those of `adelic.acd` have `acd`, the text files of the authors of the
 Algebraic Combinatorics Dataset (`adelic.acd.authors_layout`).
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import numpy as np
 
 from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
@@ -34,10 +27,9 @@ from adelic.numbers.describe import number_text
 from adelic.storage import files
 from adelic.storage.provenance import versions
 
-ENDINGS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt"}
-"""Format -> the ending of its files' names, for those that have a file a split."""
+FORMATS = ("parquet", "csv", "jsonl")
+"""Formats that have a file for each split, whose name ends in the format."""
 DESCRIPTION_FILE = "dataset.json"
-INT2INT_BASE = 1000
 CHUNK = 1 << 14
 
 LineMaker = Callable[[list[int], Any], str]
@@ -99,7 +91,7 @@ def export(
     Args:
         dataset: the data.
         folder: where the files go; it is made if it is missing.
-        format: one of `ENDINGS`, or of the task's `formats`.
+        format: one of `FORMATS`, or of the task's `formats`.
         force: replace files of another content.
         command: what to keep in `dataset.json` as the command that made the files.
         progress: called with (rows done, rows in all, what) while files are written.
@@ -113,9 +105,9 @@ def export(
     >>> from adelic import acd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     d = acd.load("schubert", n=2, cache=folder)
-    ...     paths = export(d, Path(folder) / "out", format="int2int")
-    ...     print([path.name for path in paths], paths[0].read_text(encoding="utf-8").split()[:5])
-    ['train.txt', 'validation.txt', 'test.txt', 'dataset.json'] ['V7', '+', '1', '+', '2']
+    ...     paths = export(d, Path(folder) / "out", format="csv")
+    ...     print([path.name for path in paths], paths[0].read_text(encoding="utf-8").splitlines()[1])
+    ['train.csv', 'validation.csv', 'test.csv', 'dataset.json'] 1,2,1,2,1,2,3,1
     """
     folder = Path(folder)
     layout = _layout(dataset, format)
@@ -173,12 +165,12 @@ def _written(path: Path, content: Content, progress: Progress | None) -> str:
 
 
 def _layout(dataset: Dataset, format: str) -> Layout:  # noqa: A002
-    """Return the files of a format: one of `ENDINGS`, or of the task's own, which replaces none of these."""
+    """Return the files of a format: one of `FORMATS`, or of the task's own, which replaces none of these."""
     task = tasks().get(dataset.provenance["task"])
     further = {} if task is None else task.formats
-    if format not in ENDINGS:
+    if format not in FORMATS:
         if format not in further:
-            raise UnknownNameError.of("format", format, (*ENDINGS, *further))
+            raise UnknownNameError.of("format", format, (*FORMATS, *further))
         layout: Layout = further[format](dataset)
         return layout
     classes, y, width = dataset.class_names, dataset.y_train, dataset.X_train.shape[1]
@@ -189,55 +181,14 @@ def _layout(dataset: Dataset, format: str) -> Layout:  # noqa: A002
             "y": "the index of a class in class_names" if classes is not None else "integer targets",
         }
     }
-    header, line, parts = "", None, dataset.parts
+    header, line = "", None
     if format == "csv":
         header = ",".join([*column_names("x", dataset.X_train), *column_names("y", y)]) + "\n"
         line = lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))  # noqa: E731
     elif format == "jsonl":
         line = lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}'  # noqa: E731
-    elif format == "int2int":
-        kind = f"range({len(classes)})" if classes is not None else f"int[{y.shape[1]}]" if several else "int"
-        output: Callable[[Any], str] = str if classes is not None else int2int_row if several else int2int_integer
-        line = lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}"  # noqa: E731
-        about["int2int_options"] = (
-            f'--operation data --data_types "int[{width}]:{kind}" --base {INT2INT_BASE} '
-            f"--train_data train.txt --eval_data validation.txt --eval_size {len(dataset.y_validation)}"
-        )
-        about["order"] = "shuffled"
-        for split, (X, targets) in parts.items():
-            order = np.random.default_rng([dataset.provenance["seed"], *split.encode()]).permutation(len(X))
-            parts[split] = X[order], targets[order]
-    return Layout(
-        {f"{split}.{ENDINGS[format]}": Content(split, *rows, line, header) for split, rows in parts.items()}, about
-    )
-
-
-def int2int_integer(value: int) -> str:
-    """Return an integer as Int2Int writes it: its sign, then its digits in base 1000, most significant first.
-
-    >>> int2int_integer(-3500), int2int_integer(0), int2int_integer(1_000_007)
-    ('- 3 500', '+ 0', '+ 1 0 7')
-    """
-    digits = []
-    rest = abs(value)
-    while rest >= INT2INT_BASE:
-        rest, digit = divmod(rest, INT2INT_BASE)
-        digits.append(digit)
-    digits.append(rest)
-    return " ".join(["-" if value < 0 else "+", *map(str, reversed(digits))])
-
-
-def int2int_row(values: Iterable[int]) -> str:
-    """Return integers as Int2Int writes an array: V and how many, then the integers.
-
-    >>> int2int_row([1024, 16])
-    'V2 + 1 24 + 16'
-    """
-    integers = [_SMALL[value] if value in _SMALL else int2int_integer(value) for value in values]
-    return " ".join([f"V{len(integers)}", *integers])
-
-
-_SMALL = {value: int2int_integer(value) for value in range(-128, 128)}  # nearly all tokens: ten times as fast
+    contents = {f"{split}.{format}": Content(split, *rows, line, header) for split, rows in dataset.parts.items()}
+    return Layout(contents, about)
 
 
 def _recorded(path: Path, description: Mapping[str, Any]) -> dict[str, str] | None:
