@@ -1,5 +1,6 @@
 """Every script under experiments/ runs, at tiny sizes and in this process, and says from the start what it does."""
 
+import doctest
 import importlib
 import subprocess
 import sys
@@ -9,8 +10,8 @@ import pytest
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "experiments"
-OF_TEXT = {"text_models", "text_rivals", "text_table", "text_word_models"}
-"""What text_arithmetic and text_word_problems consist of, which is tested with them."""
+OF_TEXT = {"text_models", "text_rivals", "text_table"}
+"""What text_arithmetic consists of, which is tested with it."""
 WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_searches", "text_costs"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 FIGURES = {"seconds": 1.0, "peak_bytes": 9, "rows": 6, "file_bytes": 9}
@@ -77,6 +78,12 @@ def test_no_script_is_left_out():
     missing = scripts - SMALL.keys() - WITH_TESTS
     assert all((HERE / f"test_{name}.py").exists() for name in missing)
     assert SMALL.keys() | WITH_TESTS <= scripts
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in BENCHMARKS.glob("*.py")))
+def test_examples(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    assert doctest.testmod(pytest.importorskip(name, exc_type=ImportError)).failed == 0
 
 
 @pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")

@@ -1,6 +1,5 @@
 """Models of arithmetic in words: tiny runs, the table against brute force, predictions counted again."""
 
-import doctest
 import importlib
 import itertools
 import json
@@ -179,12 +178,6 @@ def test_validation_answers_training_questions_that_were_not_drawn(script, run):
     assert set(found["right"]) == {"validation"}
     assert not list(folder.glob("*.parquet"))
     assert script.tables_of([found]) == []
-
-
-@pytest.mark.parametrize("name", ["text_arithmetic", "text_models", "text_rivals", "text_table"])
-def test_examples(script, name):
-    found = doctest.testmod(importlib.import_module(name))
-    assert (found.failed, found.attempted > 0) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,10 @@
 """Costs of numbers in language models: what is measured."""
 
-import doctest
-
 import pytest
 
 pytest.importorskip("transformers")
 
 SCRIPT = "text_costs"
-
-
-def test_examples(script):
-    found = doctest.testmod(script)
-    assert (found.failed, found.attempted > 0) == (0, True)
 
 
 def test_texts_have_so_many_numbers_and_an_answer_that_two_of_them_give(script):
