@@ -59,5 +59,3 @@ def test_errors():
     operands = np.array([[1, 2], [3, 4]])
     with pytest.raises(ConfigurationError, match=r"examples=2 leaves too few .* give at least 3"):
         fitted(task("addition"), operands, operands.sum(axis=1).astype(object))
-    with pytest.raises(ConfigurationError, match="call fit first"):
-        ChosenPlacesSolver().answer(operands)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic_lab.models.solvers.composite import CompositePlaces, CompositeSolver, paired
 from adelic_lab.models.solvers.placewise import space_for
@@ -81,9 +80,7 @@ def test_sums_are_learned_from_few_examples():
     assert np.mean(solver.answer(asked) == addition.solve(asked)) > 0.95
 
 
-def test_obstacles_and_errors():
+def test_obstacles():
     assert CompositeSolver().obstacle(task("subtraction")) is None
     assert CompositeSolver().obstacle(task("sum")) == "it reads 2 operands at most"
     assert CompositeSolver().obstacle(task("fraction-addition")) == "it has no fractions"
-    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
-        CompositeSolver().answer(np.array([[1, 2]]))

@@ -163,8 +163,6 @@ def test_residues_of_any_product_of_primes_are_decoded(modulus):
 
 def test_errors():
     solver = build_solver("adelic-placewise")
-    with pytest.raises(ConfigurationError, match="call fit first"):
-        solver.answer(np.array([[1, 2]]))
     with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
         solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
     assert build_solver("adelic-placewise:precision=3").obstacle(task("sum")) == "folding is done with first digits"

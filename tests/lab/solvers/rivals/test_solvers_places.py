@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from adelic.errors import ConfigurationError, EncodingError
+from adelic.errors import EncodingError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.rivals.places import FoNEPlaces, OneHotPlaces
@@ -85,7 +85,5 @@ def test_obstacles_and_errors(name):
     assert solver.obstacle(ARITHMETIC["sum"]) == "it reads 2 operands at most"
     fractions = replace(ARITHMETIC["fraction-addition"], signed=False)
     assert solver.obstacle(fractions) == "it has no fractions"
-    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
-        solver.answer(np.array([[1, 2]]))
     with pytest.raises(EncodingError, match=r"100000 at position \[0, 1\]"):
         fitted(name, steps=1, examples=4).answer(np.array([[1, 10**5]]))

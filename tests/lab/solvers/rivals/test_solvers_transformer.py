@@ -11,40 +11,26 @@ from adelic_lab.models.solvers import build_solver
 from adelic_lab.models.solvers.rivals.digits import DigitReader
 
 NAMES = ["fone", "xval", "abacus", "base-digits", "base-digits:base=1000"]
-ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
-
-
-def one_digit_sums():
-    pairs = np.array([(a, b) for a in range(10) for b in range(10)])
-    return pairs, (pairs[:, 0] + pairs[:, 1]).astype(object)
-
-
-def fitted(name, *, steps, seed=0, problem=ADDITION, data=None):
-    solver = build_solver(name)
-    operands, answers = data or one_digit_sums()
-    solver.fit(problem, operands, answers, seed=seed, steps=steps)
-    return solver
+QUICK = {"fone": 80, "xval": 60, "fone:published=true": 100, "xval:published=true": 60}
+LONG = {"abacus": 180, "base-digits": 120, "base-digits:base=1000": 120, "fone:published=true:shifts=true": 160}
+LONG |= {"xval:scaling=log": 280, "base-digits:number_token_weight=0.3": 140}
+LONG |= dict.fromkeys(("base-digits:autoregressive=true", "abacus:autoregressive=true"), 250)
+SLOW = {f"base-digits:base={base}:autoregressive=true": 250 for base in (24, 1000)}
 
 
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("fone", 80),
-        ("xval", 60),
-        pytest.param("abacus", 180, marks=pytest.mark.long),
-        pytest.param("base-digits", 120, marks=pytest.mark.long),
-        pytest.param("base-digits:base=1000", 120, marks=pytest.mark.long),
+        *QUICK.items(),
+        *(pytest.param(*given, marks=pytest.mark.long) for given in LONG.items()),
+        *(pytest.param(*given, marks=[pytest.mark.long, pytest.mark.slow]) for given in SLOW.items()),
     ],
 )
-def test_one_digit_addition_is_learned(name, steps):
-    operands, answers = one_digit_sums()
-    said = fitted(name, steps=steps).answer(operands)
-    assert said.dtype == object
-    assert {type(n) for n in said} == {int}
-    assert np.mean(said == answers) > 0.6  # 9 is the most frequent sum: a tenth
+def test_one_digit_addition_is_learned(fitted, share, name, steps):
+    assert share(fitted(name, steps=steps)) > 0.6  # 9 is the most frequent sum: a tenth
 
 
-def test_fone_in_a_wider_transformer():
+def test_fone_in_a_wider_transformer(fitted):
     wide = fitted("fone:d_model=256", steps=2)
     widths = {p.shape[-1] for name, p in wide._network.named_parameters() if "norm" in name}
     assert widths == {256}
@@ -52,10 +38,10 @@ def test_fone_in_a_wider_transformer():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_longer_and_negative_operands_are_accepted(name):
+def test_longer_and_negative_operands_are_accepted(fitted, name):
     problem = replace(ARITHMETIC["subtraction"], max_operand=10**25, max_numerator=10**25)
-    data = np.array([[3, 5], [-9, 4], [7, -7]]), np.array([-2, -13, 14], dtype=object)
-    solver = fitted(name, steps=2, problem=problem, data=data)
+    data = {"operands": np.array([[3, 5], [-9, 4], [7, -7]]), "answers": np.array([-2, -13, 14], dtype=object)}
+    solver = fitted(name, steps=2, problem=problem, **data)
     asked = np.array([[3, 5], [10**24, -5], [1, -(10**25)], [8, 8]], dtype=object)
     said = solver.answer(asked)
     assert said.shape == (4,)
@@ -67,24 +53,13 @@ def test_longer_and_negative_operands_are_accepted(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("problem", ["fraction-addition", "fraction-multiplication"])
-def test_fractions_are_no_problem_for_them(name, problem):
-    chosen = ARITHMETIC[problem]
-    assert build_solver(name).obstacle(chosen) == "it has no fractions"
-    operands, answers = chosen.sample(4, np.random.default_rng(0))
-    with pytest.raises(ConfigurationError, match=f"^{problem} cannot be learned: it has no fractions") as caught:
-        build_solver(name).fit(chosen, operands, answers, seed=0, steps=1)
-    assert "\n" not in str(caught.value)
-    assert build_solver(name).obstacle(ADDITION) is None
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_errors_are_one_line(name):
-    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
-        build_solver(name).answer(np.array([[1, 2]]))
-    empty = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=object)
-    with pytest.raises(ConfigurationError, match="examples=0 leaves too few to learn addition from"):
-        fitted(name, steps=1, data=empty)
+def test_what_cannot_be_read_or_learned(fitted, name):
+    assert build_solver(name).obstacle(ARITHMETIC["addition"]) is None
+    fractions = ARITHMETIC["fraction-addition"]
+    assert build_solver(name).obstacle(fractions) == "it has no fractions"
+    operands, answers = fractions.sample(4, np.random.default_rng(0))
+    with pytest.raises(ConfigurationError, match=r"^fraction-addition cannot be learned: it has no fractions[^\n]*$"):
+        fitted(name, steps=1, problem=fractions, operands=operands, answers=answers)
     solver = fitted(name, steps=1)
     if name != "xval":  # which reads any real number
         for wrong, said in ((Fraction(1, 2), "1/2"), (10**9, "1000000000")):
@@ -105,7 +80,7 @@ def test_shared_places_are_enough_for_every_offset(operands, answers):
         assert reader.place_vectors(numbers, n_digits, 0).shape[1] == 1 + n_digits
 
 
-def test_the_encoder_is_the_same_for_all():
+def test_the_encoder_is_the_same_for_all(fitted):
     sizes = {name: sum(p.numel() for p in fitted(name, steps=1)._network.encoder.parameters()) for name in NAMES}
     assert set(sizes.values()) == {100_096}
     assert fitted("fone", steps=1).n_parameters > 100_096
@@ -113,10 +88,10 @@ def test_the_encoder_is_the_same_for_all():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sequences_of_terms(name):
+def test_sequences_of_terms(fitted, name):
     problem = ARITHMETIC["sum"]
     operands, answers = problem.sample(50, np.random.default_rng(0))
-    solver = fitted(name, steps=2, problem=problem, data=(operands, answers))
+    solver = fitted(name, steps=2, problem=problem, operands=operands, answers=answers)
     assert len(solver.answer(problem.sample(5, np.random.default_rng(1), "more terms")[0])) == 5
 
 
