@@ -20,8 +20,8 @@ IMPOSSIBLE = "—"
 EACH_SEED = "each seed"
 
 
-Line = dict[str, str | None]
-"""A line of a table by column; a column that it lacks, or None, is a dash."""
+Line = dict[str, Any]
+"""The texts of a line of a table by column; a column that it lacks, or None, is a dash."""
 
 
 @cache

@@ -143,7 +143,7 @@ def _by_title(found: Iterable[Comparison], row: str | None) -> dict[str, list[Co
     return {title: mine for row in titles.values() for title, mine in row.items()}
 
 
-def _choose(found: list[Comparison]) -> Comparison | None:
+def _choose(found: Sequence[Comparison]) -> Comparison | None:
     """Return the recipe of `chosen_by_validation`, of those where AOE did not run that of any model."""
     with_aoe = [one for one in found if one.best(kinds=["AOE"])]
     both = [one for one in with_aoe if one.best(embeddings=["learned"])]
@@ -581,13 +581,16 @@ def _further_lines(model: Any) -> list[Line]:
         }
     else:
         called = "q^{}" if model.run.task == "kl" else "target {}"
-        rates = lambda of: {name: mean_of(of, metric) for name, metric in _RATES.items()}  # noqa: E731
-        cells |= rates(runs) | {"majority class and look-up": percent(model.majority)}
+        cells |= _rates(runs) | {"majority class and look-up": percent(model.majority)}
         for i, found in enumerate(zip(*(run.targets or () for run in runs.run), strict=True)):
             of = pd.DataFrame(found)
             trivial: Line = {"target": called.format(i), "majority class and look-up": percent(of.majority.mean())}
-            targets.append(about | trivial | rates(of))
+            targets.append(about | trivial | _rates(of))
     return [cells, *(targets if len(targets) <= MOST_TARGETS else [])]
+
+
+def _rates(runs: pd.DataFrame) -> Line:
+    return {name: mean_of(runs, metric) for name, metric in _RATES.items()}
 
 
 def single_runs(results: Iterable[Result]) -> Table:

@@ -414,6 +414,7 @@ def _closing(backend: RDBStorage) -> Iterator[RDBStorage]:
         backend.engine.dispose()
 
 
+_OF_BASE: tuple[type[Exception], ...] = (SQLAlchemyError, StorageInternalError)
 _OF_READING = (ValueError, LookupError, TypeError, AttributeError, AssertionError, RuntimeError, OptunaError)
 """What Optuna raises on a damaged data base, and our checks do."""
 
@@ -425,8 +426,8 @@ def _storage_errors(storage: str | Path, *kinds: type[Exception]) -> Iterator[No
         yield
     except AdelicError:
         raise
-    except (SQLAlchemyError, StorageInternalError, *kinds) as error:
-        is_of_base = isinstance(error, SQLAlchemyError | StorageInternalError)
+    except (*_OF_BASE, *kinds) as error:
+        is_of_base = isinstance(error, _OF_BASE)
         reason = _reason(error.__cause__ or error if is_of_base else error)
         is_damaged = not is_of_base or "malformed" in reason or "not a database" in reason
         remedy = _DAMAGED if is_damaged else _REMEDY
