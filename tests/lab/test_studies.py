@@ -55,12 +55,6 @@ def test_trials_are_kept_and_continued(study, tmp_path):
     assert content(study(trials=1, seed=1, storage=tmp_path / "seed.db")) != content(continued)[:1]
 
 
-def test_the_search_finds_the_best(study):
-    best = max(study(trials=12), key=lambda t: t.value)
-    assert best.params["norm"] == "a"
-    assert best.value > -0.1
-
-
 FEW = {"norm": Setting(name="norm", tried=("a", "b")), "rate": Setting(name="rate", tried=(0.1, 0.2))}
 ALL = [("a", 0.1), ("a", 0.2), ("b", 0.1), ("b", 0.2)]
 

@@ -247,24 +247,6 @@ def test_every_value_of_every_dimension_makes_a_run():
     assert apply(config, {"learning-rate": 0.00123456}).recipe.learning_rate == 0.00123
 
 
-@pytest.mark.parametrize(
-    ("embedding", "own"),
-    [
-        ("adelic", ("features", "projection", "primes", "precision")),
-        ("periodic", ("sigma",)),
-        ("fone", ("bases", "standardize")),
-        ("xval", ("standardize",)),
-        ("learned", ()),
-        ("one-hot", ()),
-    ],
-)
-def test_the_form_of_every_embedding_is_searched(embedding, own):
-    chosen = default_search(EmbeddingConfig.of(embedding))
-    assert chosen == ("learning-rate", "batch-size", "warmup-steps", "norm", "dropout", *own)
-    assert check_search(chosen, EmbeddingConfig.of(embedding)) == chosen
-    assert default_search(EmbeddingConfig.of(embedding), fixed=own) == chosen[:5]
-
-
 def test_what_a_search_of_a_rivals_form_finds(search, tmp_path):
     plan = search("periodic", dimensions=("sigma",), epochs=1)
     study = tune(plan, trials=2, storage=tmp_path / "study.db", device="cpu")

@@ -77,16 +77,6 @@ def test_a_trial_of_a_solver_is_the_solver_with_its_values(tmp_path):
     assert (trial.loss, trial.epochs, trial.samples) == (None, 0, 0)
 
 
-def test_another_learning_rate_makes_another_solver():
-    addition, questions = drawn_task("addition"), DrawnData("addition", 200).questions(0)
-    solvers = [PlacewiseSolver(), PlacewiseSolver()]
-    solvers[1].learning_rate = 1e-6
-    for solver in solvers:
-        solver.fit(addition, *questions, seed=0, steps=40)
-    learned, untouched = (np.mean(solver.answer(questions[0]) == questions[1]) for solver in solvers)
-    assert learned > untouched
-
-
 @pytest.mark.parametrize(
     ("config", "words"),
     [

@@ -152,13 +152,6 @@ def test_output_that_nobody_reads_has_one_exit_code(arguments):
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_the_tasks_as_json(works):
-    found = json.loads(works("data", "list", "--json"))
-    assert found["tasks"][0].keys() == {"name", "title", "sizes", "editions"}
-    assert "schubert" in [task["name"] for task in found["tasks"]]
-    assert "gcd" in [task["name"] for task in found["drawn_tasks"]]
-
-
 def test_without_a_terminal_each_epoch_has_its_line_when_it_is_done(tiny_config, tmp_path, capsys):
     folder, told = tmp_path / "run", []
 

@@ -27,10 +27,6 @@ def test_reading(tmp_path, result):
     assert read_results(tmp_path) == [results[1], results[0]]
 
 
-def test_an_empty_folder_has_no_results(tmp_path):
-    assert read_results(tmp_path) == []
-
-
 @pytest.mark.parametrize("name", ["missing", "a" * 300, "file"])
 def test_no_folder(tmp_path, name):
     (tmp_path / "file").write_text("")

@@ -207,26 +207,6 @@ def test_what_cannot_be_written(tmp_path, where, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.usefixtures("undrawn")
-def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(result):
-    orbits = result("schubert-4", split="orbits")
-    leaky = result("weaving-6", edition="leaky", contaminated=True)
-    found = [orbits, leaky, result("mheight-8")]
-    page = Page(render_page(found))
-    text = " ".join("".join(page.texts).split())
-    assert "rank" not in text.replace("ranked", "")
-    assert {"schubert-4 (orbits)", "weaving-6 (leaky, published, contaminated)", "mheight-8 (published)"} <= set(
-        page.cells
-    )
-    assert all(len(table.columns) <= 10 for table in tables(found))
-    assert set(figures(found)) == {
-        f"{row}-quick-recipe-{what}.svg"
-        for row in ("schubert-4-orbits", "weaving-6-leaky-published-contaminated", "mheight-8-published")
-        for what in ("cost", "curves")
-    }
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("undrawn")
 def test_a_report_needs_the_result_files_alone(results, tmp_path, monkeypatch):
     """No data is built or read: not for class names, nor for lengths."""
 

@@ -17,7 +17,7 @@ from adelic_lab.config.solver_names import TITLES
 from adelic_lab.plans import Report, Series
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, solver_colour, style
 from adelic_lab.report.statistics import confidence_interval
-from adelic_lab.report.table import IMPOSSIBLE, NOT_RUN, Table, costs, mean_with_interval
+from adelic_lab.report.table import IMPOSSIBLE, NOT_RUN, Line, Table, costs, mean_with_interval
 
 __all__ = ["show"]
 _MARKERS = "osD^vP*X<>"
@@ -105,27 +105,25 @@ def _text(series: list[Series], many: list[str], few: list[str]) -> str:
 
 def _tables(series: list[Series], solvers: list[str]) -> list[str]:
     """Return the tables of some solvers' series, with what stands between them."""
-    by_key = {(one.title, one.examples, one.model): one for one in series}
-    largest = with_most_examples(series)
     asked = {one.title: one.asked for one in series}
-
-    def cells(found: Iterable[Series | None], split: str) -> list[str]:
-        return ["" if one is None else cell(one, split) for one in found]
-
-    seen = [
-        (title, f"{size:,}", *cells((by_key.get((title, size, solver)) for solver in solvers), "test"))
-        for title in asked
-        for size in sorted({one.examples for one in series if one.title == title})
-    ]
-    unlike = [
-        (task.never_seen_titles[split], *cells((largest.get((title, solver)) for solver in solvers), split))
+    order = list(asked)
+    seen: dict[tuple[str, int], Line] = {}
+    for one in sorted(series, key=lambda one: (order.index(one.title), one.examples)):
+        line = {"problem": one.title, "examples": f"{one.examples:,}"}
+        seen.setdefault((one.title, one.examples), line)[one.model] = cell(one)
+    unlike: dict[tuple[str, str], Line] = {
+        (title, split): {"problem": task.never_seen_titles[split]}
         for title, task in asked.items()
         for split in task.never_seen
-    ]
-    parts = [Table.of(("problem", "examples", *solvers), seen).to_markdown().rstrip()]
+    }
+    largest = with_most_examples(series)
+    for title, split in unlike:
+        mine = {solver: one for (of, solver), one in largest.items() if of == title}
+        unlike[title, split] |= {solver: cell(one, split) for solver, one in mine.items()}
+    parts = [Table.of(("problem", "examples", *solvers), seen.values()).to_markdown().rstrip()]
     if unlike:
         parts += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
-        parts += [Table.of(("problem", *solvers), unlike).to_markdown().rstrip()]
+        parts += [Table.of(("problem", *solvers), unlike.values()).to_markdown().rstrip()]
     return parts
 
 

@@ -1,9 +1,11 @@
 """What the benchmark of columns shows: one table, a row a model and a column a task that was run."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from adelic_lab.plans import Report, Series, constants, rules
-from adelic_lab.report.table import IMPOSSIBLE, Table, costs, mean_with_interval, percent
+from adelic_lab.report.table import IMPOSSIBLE, Line, Table, costs, mean_with_interval, percent
 
 
 def show(series: list[Series]) -> Report:
@@ -25,18 +27,17 @@ def _text(series: list[Series]) -> str:
     tasks = {task: title for task, title in planned.items() if task in begun} or planned
     is_whole = tasks.keys() == planned.keys()
     found = {(one.label, one.task): one for one in series}
-    rows = []
+    lines: list[Line] = []
     for label in dict.fromkeys(one.label for one in series):
-        cells = [found.get((label, task)) for task in tasks]
-        figures = [IMPOSSIBLE if one is None else mean_with_interval(one.accuracies(), decimals=1) for one in cells]
-        rows.append((label, *figures, *([_least(cells)] if is_whole else [])))
-    if results:
-        of_tasks = [[result for result in results if result.task == task] for task in tasks]
-        trivial = {"best trivial rule": [rules(some) for some in of_tasks]}
-        trivial["best constant answer"] = [constants(some, "test") for some in of_tasks]
-        for label, rates in trivial.items():
-            rows.append((label, *(percent(rate, decimals=1, none="") for rate in rates), *([""] if is_whole else [])))
-    table = Table.of(("model", *tasks, *(["least"] if is_whole else [])), tuple(rows)).to_markdown().rstrip()
+        cells = {task: found.get((label, task)) for task in tasks}
+        shown = {task: mean_with_interval(one.accuracies(), decimals=1) for task, one in cells.items() if one}
+        lines.append({"model": label, "least": _least(cells.values())} | dict.fromkeys(tasks, IMPOSSIBLE) | shown)
+    of_tasks = {task: [result for result in results if result.task == task] for task in tasks}
+    trivial = {"best trivial rule": rules, "best constant answer": lambda some: constants(some, "test")}
+    for label, rate in trivial.items() if results else ():
+        rates = {task: percent(rate(some), decimals=1, none="") for task, some in of_tasks.items()}
+        lines.append({"model": label} | rates)
+    table = Table.of(("model", *tasks, *(["least"] if is_whole else [])), lines).to_markdown().rstrip()
     questions = _listed(tasks)
     if not is_whole:
         later = _listed({task: title for task, title in planned.items() if task not in tasks})
@@ -49,7 +50,7 @@ def _listed(tasks: dict[str, str]) -> str:
     return "\n".join(f"- `{task}`: {title}" for task, title in tasks.items())
 
 
-def _least(cells: list[Series | None]) -> str:
+def _least(cells: Collection[Series | None]) -> str:
     """Return the least mean accuracy over the tasks; nothing where one was not run, or cannot be."""
     means = [float(np.mean(one.accuracies())) for one in cells if one is not None and one.results]
     return percent(min(means), decimals=1) if len(means) == len(cells) else ""

@@ -7,6 +7,7 @@ plans are those of `adelic_lab.plans`. Here are its tables, in `number_theory_pl
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adelic_lab.config.experiment import Experiment
@@ -14,7 +15,17 @@ from adelic_lab.config.solver_names import TITLES
 from adelic_lab.plans import Report, Series, constants, rules
 from adelic_lab.report import number_theory_plots as plots
 from adelic_lab.report.number_theory_plots import counted, learned
-from adelic_lab.report.table import NONE, NOT_RUN, Table, costs, mean_with_interval, percent, shown_seconds, wording
+from adelic_lab.report.table import (
+    NONE,
+    NOT_RUN,
+    Line,
+    Table,
+    costs,
+    mean_with_interval,
+    percent,
+    shown_seconds,
+    wording,
+)
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
@@ -93,33 +104,28 @@ def _with_target(series: Sequence[Series]) -> dict[str, list[Series]]:
 def _table(series: list[Series]) -> Table:
     """Return the table of one task: a row a series."""
     asked = series[0].asked
-    splits = ("test", *asked.never_seen)
-    is_counted = asked.every_class
-    columns = ["model", "examples", "seeds", *splits]
-    if is_counted:
-        columns.append("learned, of 100")
-    elif asked.class_names:
-        columns.append("least class")
-    columns += ["trained numbers", "seconds"]
-    rows = []
+    splits, is_counted = ("test", *asked.never_seen), asked.every_class
+    of_classes = ["learned, of 100"] if is_counted else ["least class"] if asked.class_names else []
+    lines: list[Line] = []
     for one in series:
-        results = one.results
-        figures = [mean_with_interval(one.accuracies(split)) for split in splits]
+        results, n_planned = one.results, len(one.experiments)
+        seeds = f"{len(results)}" + (f" of {n_planned}" if len(results) < n_planned else "")
+        line = {"model": one.label, "examples": f"{one.examples:,}", "seeds": seeds}
+        line |= {split: mean_with_interval(one.accuracies(split)) for split in splits}
         if is_counted:
             counts = [learned(result, is_counted) for result in results]
-            figures.append(mean_with_interval(counts, scale=1, decimals=int(len(counts) > 1)))
+            line["learned, of 100"] = mean_with_interval(counts, scale=1, decimals=int(len(counts) > 1))
         elif asked.class_names:
-            figures.append(mean_with_interval([_least_class(result) for result in results]))
-        seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
-        costs = [f"{results[0].parameters:,}", shown_seconds(results)] if results else ["", ""]
-        rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
+            line["least class"] = mean_with_interval([_least_class(result) for result in results])
+        if results:
+            line |= {"trained numbers": f"{results[0].parameters:,}", "seconds": shown_seconds(results)}
+        lines.append(line)
     everything = [result for one in series for result in one.results]
-    blank = [""] * (len(columns) - 3 - len(splits))
-    named = [percent(constants(everything, split), none="") for split in splits]
-    rows.append(("best constant answer", "", "", *named, *blank))
+    constant = {split: percent(constants(everything, split), none="") for split in splits}
+    lines.append({"model": "best constant answer"} | constant)
     if rule := percent(rules(everything), none=""):
-        rows.append(("best trivial rule", "", "", rule, *[""] * len(named[1:]), *blank))
-    return Table.of(tuple(columns), tuple(rows))
+        lines.append({"model": "best trivial rule", "test": rule})
+    return Table.of(("model", "examples", "seeds", *splits, *of_classes, "trained numbers", "seconds"), lines)
 
 
 def _notes(results: list[Result]) -> str:
@@ -206,17 +212,15 @@ def divisors_table(series: Sequence[Series]) -> Table:
     In base B the last digits of a number say whether a divisor of a power of B divides it, and nothing else does so
     simply.
     """
-    rows = []
+    lines: list[Line] = []
     for one in series:
-        cases, correct = counted(one.results)
-        of_groups = []
-        for name in _GROUPS:
-            members = [k for k in range(len(cases)) if group(k + 1) == name]
-            asked = cases[members].sum()
-            of_groups.append(f"{100 * correct[members].sum() / asked:.1f}" if asked else "")
-        known = listed(is_learned(cases, correct))
-        rows.append((one.label, f"{one.examples:,}", f"{len(one.results)}", known, *of_groups))
-    return Table.of(("model", "examples", "seeds", "learned", *_GROUPS), rows)
+        counts = pd.DataFrame(dict(zip(("cases", "correct"), counted(one.results), strict=True)))
+        sums = counts.groupby([group(k + 1) for k in counts.index]).sum()
+        line = {"model": one.label, "examples": f"{one.examples:,}", "seeds": f"{len(one.results)}"}
+        line["learned"] = listed(is_learned(counts.cases.to_numpy(), counts.correct.to_numpy()))
+        shares = (100 * sums.correct / sums.cases)[sums.cases > 0]
+        lines.append(line | shares.map("{:.1f}".format).to_dict())
+    return Table.of(("model", "examples", "seeds", "learned", *_GROUPS), lines)
 
 
 def group(k: int) -> str:

@@ -66,13 +66,13 @@ class Table:
     def of(
         cls,
         columns: Sequence[str],
-        rows: Iterable[Sequence[str]],
+        rows: Iterable[Sequence[str] | Line],
         notes: tuple[str, ...] = (),
         title: str | None = None,
         names: int = 1,
     ) -> "Table":
-        """Return a table of rows of cells."""
-        return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object), notes, title, names)
+        """Return a table of rows of cells, in order or by column; what a row lacks is left blank."""
+        return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object).fillna(""), notes, title, names)
 
     @classmethod
     def named(
