@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 
 from adelic_lab.plans import Series
-from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, style
+from adelic_lab.report.plots import COLOURS, DASHES, GREY, logarithmic, render, short, style
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
@@ -65,14 +64,14 @@ def draw_gcd(curves: Sequence[Series]) -> bytes | None:
             seconds = float(np.mean([result.processor_seconds for result in timed])) if timed else 0.0
             _draw_curve(of_seconds, accuracies, seconds, look)
         for axes in (of_pairs, of_seconds):
-            _log_scale(axes)
+            logarithmic(axes)
             axes.set_ylim(0, 103)
         of_pairs.set_xlabel("pairs trained on")
         of_pairs.set_ylabel("GCDs learned, of 1 to 100")
         of_seconds.set_xlabel("seconds of training, of one core")
         of_seconds.set_ylabel("right, of pairs drawn as in training (%)")
         _draw_bars(bars, curves, looks)
-        names = [f"{series.label} ({_short(series.examples)})" for series in curves]
+        names = [f"{series.label} ({short(series.examples)})" for series in curves]
         bars.set_yticks(range(len(curves)), names, fontsize=8)
         bars.set_xlim(0, 120)
         bars.set_xlabel("GCDs learned at the end")
@@ -164,7 +163,8 @@ def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
             upper.set_title(_SHORT.get(task.task, task.task).format(**options))
             for panel, label in ((upper, "questions trained on"), (lower, "seconds of one core")):
                 panel.set_axis_on()
-                _scale(panel)
+                logarithmic(panel)
+                panel.set_ylim(10 * (panel.dataLim.y0 // 10) - 1, 101)  # from the ten below the least line on
                 panel.set_xlabel(label)
                 panel.set_ylabel("right (%)" if column == 0 else "")
         lines = [Line2D([], [], color=colour, linewidth=1.8) for colour in colours.values()]
@@ -214,35 +214,6 @@ def _draw_bars(axes: Axes, curves: Sequence[Series], looks: Mapping[str, tuple[s
         if len(counts) > 1:
             axes.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
     axes.set_ylim(len(curves) - 0.5, -0.5)
-
-
-def _log_scale(axes: Axes) -> None:
-    """Give the horizontal axis a logarithmic scale with few ticks in few letters, and a grid."""
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(visible=True, color=GREY, alpha=0.25)
-
-
-def _scale(axes: Axes) -> None:
-    """Give panels a logarithmic axis of at least a power of ten, and percents from the ten below the least line on."""
-    _log_scale(axes)
-    low, high = axes.get_xlim()
-    # (high · wider) / (low / wider) is 10 then, if it was less.
-    wider = max(1.0, np.sqrt(10 * low / high))
-    axes.set_xlim(low / wider, high * wider)
-    axes.set_ylim(10 * (axes.dataLim.y0 // 10) - 1, 101)
-
-
-def _short(count: float) -> str:
-    """Return a count in few letters.
-
-    >>> _short(3_000_000), _short(300_000), _short(30)
-    ('3M', '300k', '30')
-    """
-    scale, unit = next(((10**k, unit) for k, unit in ((6, "M"), (3, "k")) if count >= 10**k), (1, ""))
-    return f"{count / scale:g}{unit}"
 
 
 def _looks(curves: Sequence[Series]) -> dict[str, tuple[str, str]]:

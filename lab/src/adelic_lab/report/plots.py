@@ -345,7 +345,7 @@ def _accuracy_against(quantity: str, models: pd.DataFrame, x: Any, title: str, *
         majority = models.majority.iloc[0]
         if joined or 100 * majority >= axes.get_ylim()[0]:
             _mark_majority(axes, majority, "majority class")
-        _logarithmic(axes)
+        logarithmic(axes)
         if joined:
             ticks = sorted(set(points.x))
             axes.set_xticks(ticks, [f"{size:,}" for size in ticks])
@@ -353,7 +353,6 @@ def _accuracy_against(quantity: str, models: pd.DataFrame, x: Any, title: str, *
         axes.set_ylabel("test accuracy (%)")
         axes.set_ylim(top=min(axes.get_ylim()[1], 101))  # bars of uncertainty may reach above 100
         at_least(axes, LEAST_POINTS)
-        axes.grid(visible=True, color=INK, alpha=0.12)
         legend_below(figure, axes, 2)
         return svg_element(figure, title)
 
@@ -365,13 +364,23 @@ def _bars(runs: pd.DataFrame) -> tuple[float, float]:
     return (values.mean() - values.min(), values.max() - values.mean()) if interval is None else (interval, interval)
 
 
-def _logarithmic(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic, with plain numbers at powers of ten; 2 and 5 times them if it is short."""
+def logarithmic(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, of at least a power of ten, with few ticks in few letters, and a grid."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    if high / low < 4:  # too short an axis for several ticks
-        middle = math.sqrt(low * high)
-        axes.set_xlim(middle / 2, middle * 2)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}"))
+    wider = max(1.0, math.sqrt(10 * low / high))  # (high · wider) / (low / wider) is 10 then, if it was less
+    axes.set_xlim(low / wider, high * wider)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(visible=True, color=GREY, alpha=0.25)
+
+
+def short(count: float) -> str:
+    """Return a count in few letters.
+
+    >>> short(3_000_000), short(300_000), short(30)
+    ('3M', '300k', '30')
+    """
+    scale, unit = next(((10**k, unit) for k, unit in ((6, "M"), (3, "k")) if count >= 10**k), (1, ""))
+    return f"{count / scale:g}{unit}"
