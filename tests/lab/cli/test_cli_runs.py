@@ -237,7 +237,7 @@ def test_time_left_of_a_resumed_run(monkeypatch):
 
 def test_names_stand_in_a_progress_bar_as_they_are(capsys):
     with progress_bar("[bold]x\x1b[31m") as progress:
-        progress(1, 1, "[/y]")
+        progress(1, 1, "[/y], validation 1 %")
     assert r"[bold]x\x1b[31m" in capsys.readouterr().err
 
 
