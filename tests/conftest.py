@@ -60,6 +60,20 @@ def real_fsync() -> Iterator[Callable[[int], None]]:
         yield plain
 
 
+@pytest.fixture(scope="session", autouse=True)
+def errors_are_one_line() -> Iterator[None]:
+    """Every error that any test meets is one line."""
+    from adelic.errors import AdelicError
+
+    def checked(self: AdelicError, *arguments: Any, **named: Any) -> None:
+        assert "\n" not in str(arguments[:1] and arguments[0]), f"an error of several lines: {arguments[0]}"
+        super(AdelicError, self).__init__(*arguments, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AdelicError, "__init__", checked)
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_recipe() -> Callable[..., Any]:
     """Return recipes of a very small network; keywords change them."""

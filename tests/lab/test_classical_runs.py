@@ -280,9 +280,8 @@ def test_a_damaged_search_is_named(tmp_path, content):
     folder = tmp_path / config.search_label
     folder.mkdir()
     (folder / "trials.jsonl").write_bytes(content.encode("latin-1"))
-    with pytest.raises(RunFolderError, match=r"trials\.jsonl is damaged.*delete it") as caught:
+    with pytest.raises(RunFolderError, match=r"trials\.jsonl is damaged.*delete it"):
         run_classical(config, tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -300,9 +299,8 @@ def test_a_damaged_search_is_named(tmp_path, content):
     ids=str,
 )
 def test_what_makes_no_sense(changes, error, words):
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises(error, match=words):
         config_of(**{"n": 4, "name": "trees"} | changes)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])

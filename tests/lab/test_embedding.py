@@ -134,7 +134,6 @@ def test_recipes_may_have_a_table_of_digits():
 def test_bad_digits(options, error, words):
     with pytest.raises(error, match=words) as caught:
         EmbeddingConfig.of("adelic", **options)
-    assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
 

@@ -216,7 +216,6 @@ def test_storages_that_cannot_be_used(study, tmp_path, storage):
     (tmp_path / "text").write_text("no data base, though long enough to be one " * 100)
     with pytest.raises(StorageError) as caught:
         study(storage=storage if "://" in storage else tmp_path / storage)
-    assert "\n" not in str(caught.value)
     assert PASSWORD not in str(caught.value)
 
 
@@ -265,7 +264,6 @@ def test_what_was_changed_in_a_study_is_named(study, made, tmp_path, statement, 
         study(rate_of, trials=3)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

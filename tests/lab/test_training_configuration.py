@@ -155,9 +155,8 @@ def test_embeddings_are_configured_as_before_they_had_options(name, defaults, la
 def test_fone_as_published_is_refused_where_numbers_have_signs(tiny_config):
     found = {name: EmbeddingConfig.of("fone", published=name == "published") for name in ("published", "ours")}
     quiver = dataclasses.replace(tiny_config(), data=TaskData("quiver", 11), model=found["ours"])
-    with pytest.raises(ConfigurationError, match="quiver-11 has negative numbers, and FoNE as published") as caught:
+    with pytest.raises(ConfigurationError, match="quiver-11 has negative numbers, and FoNE as published"):
         dataclasses.replace(quiver, model=found["published"])
-    assert "\n" not in str(caught.value)
     assert dataclasses.replace(tiny_config(), model=found["published"]).embedding.published
 
 
@@ -278,9 +277,8 @@ def test_a_command_never_names_another_run(tiny_config):
     ids=str,
 )
 def test_bad_splits(tiny_config, changes, error, words):
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises(error, match=words):
         tiny_config(**changes)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_place_wise_model(tiny_config):

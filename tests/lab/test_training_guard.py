@@ -110,9 +110,8 @@ def contents(folder):
 def test_a_run(tiny_config, tmp_path, plant, no_step, leak):
     no_step()
     config = tiny_config(**plant(leak))
-    with pytest.raises(LeakError, match=LEAKS[leak][1]) as caught:
+    with pytest.raises(LeakError, match=LEAKS[leak][1]):
         run(config, tmp_path / "run", device="cpu")
-    assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
 
 

@@ -125,7 +125,6 @@ def test_bad_values(changes):
         recipe(**changes)
     (name,) = changes
     assert name.replace("_", "-") in str(caught.value).replace("_", "-")
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

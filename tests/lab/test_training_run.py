@@ -240,7 +240,6 @@ def test_another_configuration_is_refused(tiny_config, finished, changes, field)
     assert field in message
     assert str(folder) in message
     assert "--restart" in message
-    assert "\n" not in message
     assert names(folder) == FILES
     assert (folder / "config.toml").read_bytes() == before
 
@@ -272,7 +271,6 @@ def test_a_damaged_folder_is_named_and_restarts(finished, read_folder, name, con
     path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises((RunFolderError, StorageError)) as caught:
         run(config, folder, device="cpu")
-    assert "\n" not in str(caught.value)
     assert name in str(caught.value)
     if content is not None:
         run(config, folder, device="cpu", restart=True)
@@ -411,9 +409,8 @@ def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, 
 
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(network.Trainer, "run_epoch", refuse)
-    with pytest.raises(StorageError) as caught:
+    with pytest.raises(StorageError):
         run(tiny_config(), tmp_path / folder, device="cpu", restart=restart)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -424,7 +421,6 @@ def test_devices_that_are_not_here(tiny_config, tmp_path, device):
         pytest.skip("there is one here")
     with pytest.raises(ConfigurationError, match=f"device '{device}' cannot be used here") as caught:
         run(tiny_config(), tmp_path / "run", device=device)
-    assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
     assert not (tmp_path / "run").exists()
 
@@ -438,17 +434,15 @@ def test_on_a_gpu(tiny_config, tmp_path):
 def test_leaving_the_finite_numbers_is_an_error(tiny_config, tmp_path, batch_size, epochs):
     """Also where the last step of the last epoch does it, after the last training loss."""
     folder = tmp_path / "run"
-    with pytest.raises(DivergenceError, match="learning-rate") as caught:
+    with pytest.raises(DivergenceError, match="learning-rate"):
         run(tiny_config(learning_rate=1e30, batch_size=batch_size, epochs=epochs), folder, device="cpu")
-    assert "\n" not in str(caught.value)
     assert "DONE" not in names(folder)
     assert not (folder / "metrics.jsonl").exists() or "NaN" not in (folder / "metrics.jsonl").read_text()
 
 
 def test_data_without_a_validation_row(tiny_config, tmp_path):
-    with pytest.raises(AdelicError, match="validation") as caught:
+    with pytest.raises(AdelicError, match="validation"):
         run(tiny_config(task="weaving", n=3), tmp_path / "run", device="cpu")
-    assert "\n" not in str(caught.value)
 
 
 def test_more_classes_than_the_validation_split_has(tiny_config, tmp_path):

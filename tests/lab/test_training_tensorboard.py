@@ -76,9 +76,8 @@ def test_a_log_that_cannot_be_written(tiny_config, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "tensorboard").write_text("a file in the folder's place")
-    with pytest.raises(StorageError, match="tensorboard") as caught:
+    with pytest.raises(StorageError, match="tensorboard"):
         run(tiny_config(), folder, device="cpu", tensorboard=True)
-    assert "\n" not in str(caught.value)
 
 
 def test_without_the_library(tiny_config, tmp_path, monkeypatch):

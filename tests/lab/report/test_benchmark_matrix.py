@@ -79,9 +79,8 @@ def test_a_run_is_planned_once(again):
     ],
 )
 def test_bad_plans(rows, embeddings, seeds, options, words):
-    with pytest.raises(AdelicError, match=words) as caught:
+    with pytest.raises(AdelicError, match=words):
         plan(rows, embeddings, seeds, **options)
-    assert "\n" not in str(caught.value)
 
 
 @contextmanager

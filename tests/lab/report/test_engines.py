@@ -247,9 +247,8 @@ def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     damaged = tiny_config(seed=2)  # one with no committed result, which would be read in place of the folder
     (tmp_path / "runs" / damaged.label).mkdir()
     (tmp_path / "runs" / damaged.label / "result.json").write_text("{")
-    with pytest.raises(RunFolderError, match=damaged.label) as caught:
+    with pytest.raises(RunFolderError, match=damaged.label):
         run_matrix([damaged], **options(tmp_path), engine=RayEngine())
-    assert "\n" not in str(caught.value)
 
     with pytest.raises(ConfigurationError, match="no machine of this cluster has 64 CPUs"):
         run_matrix([long], **options(tmp_path), engine=RayEngine(cpus=64))

@@ -30,9 +30,8 @@ def test_reading(tmp_path, result):
 @pytest.mark.parametrize("name", ["missing", "a" * 300, "file"])
 def test_no_folder(tmp_path, name):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError) as caught:
+    with pytest.raises(StorageError):
         read_results(tmp_path / name)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +40,8 @@ def test_no_folder(tmp_path, name):
 def test_what_is_no_result(tmp_path, result, content):
     write(tmp_path, "good.json", result())
     write(tmp_path, "odd.json", content)
-    with pytest.raises(RunFolderError, match=r"odd\.json") as caught:
+    with pytest.raises(RunFolderError, match=r"odd\.json"):
         read_results(tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 # What the table and the report read.
@@ -66,9 +64,8 @@ def test_a_missing_key_is_named(tmp_path, result, keys):
         part = part[key]
     del part[keys[-1]]
     write(tmp_path, "odd.json", odd)
-    with pytest.raises(RunFolderError, match=rf"odd\.json.*{keys[-1]}") as caught:
+    with pytest.raises(RunFolderError, match=rf"odd\.json.*{keys[-1]}"):
         read_results(tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 def places(part, above=()):
@@ -147,9 +144,8 @@ SEARCH = {"seed": 0, "chosen": {"C": 1.0}, "seconds": 1.0, "trials": [TRIAL]}
 )
 def test_what_is_no_result_is_told(tmp_path, result, keys, value, words):
     write(tmp_path, "odd.json", changed(result().as_dict(), keys, value))
-    with pytest.raises(RunFolderError, match=rf"odd\.json is not the result of a run: ({words})") as caught:
+    with pytest.raises(RunFolderError, match=rf"odd\.json is not the result of a run: ({words})"):
         read_results(tmp_path)
-    assert "\n" not in str(caught.value)
 
 
 def test_figures_of_several_targets_are_told(tmp_path, result):
@@ -265,9 +261,8 @@ def test_a_damaged_line_is_named(tmp_path, result, damage, place):
     before = path.read_bytes()
     for call in (lambda: read_results(tmp_path), lambda: write_all(tmp_path, [result(seed=2)])):
         words = rf"schubert-4\.jsonl line {place} is not the result of a run"
-        with pytest.raises(RunFolderError, match=words) as caught:
+        with pytest.raises(RunFolderError, match=words):
             call()
-        assert "\n" not in str(caught.value)
     assert path.read_bytes() == before
 
 

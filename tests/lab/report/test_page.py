@@ -200,9 +200,8 @@ def test_what_cannot_be_written(tmp_path, where, monkeypatch):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.html").mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(AdelicError) as caught:
+    with pytest.raises(AdelicError):
         write_report([], Path(where))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.long
