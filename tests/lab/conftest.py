@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adelic_lab import run
+from adelic.data import TaskData
+from adelic_lab import Classical, Experiment, RandomSearch, run
 
 
 @pytest.fixture
@@ -16,6 +17,18 @@ def read_folder():
         return (folder / "metrics.jsonl").read_bytes(), {k: v for k, v in result.items() if "seconds" not in k}
 
     return read
+
+
+@pytest.fixture(scope="session")
+def classical():
+    """Return small runs of models outside the Transformer; keywords change the data, the seed or the search."""
+
+    def make(name="logistic", *, task="schubert", n=3, seed=0, **changes):
+        own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
+        search = RandomSearch(**{"trials": 2} | changes)
+        return Experiment(data=TaskData(task, n, **own), model=Classical(name=name), recipe=search, seed=seed)
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ import pytest
 
 from adelic import acd
 from adelic.data import training_rows
-from adelic.data.sources import TaskData
 from adelic.errors import (
     ConfigurationError,
     Interrupted,
@@ -22,7 +21,7 @@ from adelic.errors import (
     UnknownNameError,
 )
 from adelic.storage.files import sole_user
-from adelic_lab import CLASSICAL_MODELS, Classical, Experiment, RandomSearch, run
+from adelic_lab import CLASSICAL_MODELS, run
 from adelic_lab.models import classical as classical_runs
 from adelic_lab.models.classical import EPOCHS
 from adelic_lab.results.metrics import majority_rate
@@ -31,11 +30,10 @@ from adelic_lab.runs.matrix import progress_of
 from adelic_lab.train.signals import Stopped
 
 
-def config_of(name="logistic", *, task="schubert", n=3, **changes):
-    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    seed = changes.pop("seed", 0)
-    data = TaskData(task, n, **own)
-    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 3} | changes), seed=seed)
+@pytest.fixture
+def config_of(classical):
+    """Return runs of three trials."""
+    return lambda name="logistic", **changes: classical(name, **{"trials": 3} | changes)
 
 
 def run_classical(config, runs, **options):
@@ -61,7 +59,7 @@ def fits(monkeypatch):
     return made
 
 
-def test_a_search_of_another_process_is_left_alone(tmp_path, fits):
+def test_a_search_of_another_process_is_left_alone(config_of, tmp_path, fits):
     config = config_of()
     with sole_user(config.search_path(tmp_path).parent), pytest.raises(RunBusyError):
         run_classical(config, tmp_path)
@@ -70,7 +68,7 @@ def test_a_search_of_another_process_is_left_alone(tmp_path, fits):
 
 
 @pytest.mark.parametrize("name", CLASSICAL_MODELS)
-def test_a_result_has_what_the_table_reads(tmp_path, name):
+def test_a_result_has_what_the_table_reads(config_of, tmp_path, name):
     config = config_of(name, trials=2, seed=1)
     result = run_classical(config, tmp_path)
     assert read_result(tmp_path / config.label) == result
@@ -95,12 +93,12 @@ def test_a_result_has_what_the_table_reads(tmp_path, name):
     assert len(result.history["train_loss"]) == (EPOCHS if name == "mlp" else 0)
 
 
-def test_logistic_regression_learns_schubert_4(tmp_path):
+def test_logistic_regression_learns_schubert_4(config_of, tmp_path):
     result = run_classical(config_of(n=4), tmp_path)
     assert result.test["accuracy"] > 0.8  # the ACD authors publish 88.8 %
 
 
-def test_the_best_trial_on_validation_is_chosen(tmp_path, fits):
+def test_the_best_trial_on_validation_is_chosen(config_of, tmp_path, fits):
     result = run_classical(config_of("trees", n=4, seed=5), tmp_path)
     trials = result.search["trials"]
     assert len(trials) == 3
@@ -110,7 +108,7 @@ def test_the_best_trial_on_validation_is_chosen(tmp_path, fits):
 
 
 @pytest.mark.long
-def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
+def test_the_test_split_decides_nothing(config_of, tmp_path, monkeypatch):
     """With other test rows, everything but the figures on them is the same."""
     plain = acd.load
 
@@ -132,7 +130,7 @@ def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
     ]
 
 
-def test_seeds_share_one_search_and_results_are_read(tmp_path, fits):
+def test_seeds_share_one_search_and_results_are_read(config_of, tmp_path, fits):
     first = run_classical(config_of("trees", seed=0), tmp_path)
     assert len(fits) == 4
     second = run_classical(config_of("trees", seed=1), tmp_path)
@@ -145,7 +143,7 @@ def test_seeds_share_one_search_and_results_are_read(tmp_path, fits):
     assert len(list(tmp_path.iterdir())) == 3  # the search and two runs
 
 
-def test_a_search_goes_on_after_its_last_trial(tmp_path, fits):
+def test_a_search_goes_on_after_its_last_trial(config_of, tmp_path, fits):
     config = config_of("trees", trials=4)
     asked = []
 
@@ -163,7 +161,7 @@ def test_a_search_goes_on_after_its_last_trial(tmp_path, fits):
         assert getattr(parts, key) == getattr(whole, key)
 
 
-def test_more_trials_are_another_search(tmp_path):
+def test_more_trials_are_another_search(config_of, tmp_path):
     few, many = config_of(trials=2), config_of(trials=3)
     assert few.search_label != many.search_label
     assert (
@@ -172,7 +170,7 @@ def test_more_trials_are_another_search(tmp_path):
     )
 
 
-def test_a_search_that_drew_otherwise_is_another_one():
+def test_a_search_that_drew_otherwise_is_another_one(config_of):
     """Options of trials once came from a generator of NumPy's. Where a model has no options, nothing has changed."""
     assert config_of().search_label != "schubert-3-logistic-search-44116c09"
     assert config_of("majority").search_label == "schubert-3-majority-search-9260fc44"
@@ -185,7 +183,7 @@ def test_a_trial_draws_the_same_whatever_was_drawn_before(name):
     assert [classical_runs._draw(name, number) for number in (7, 2, 1, 0)] == draws[::-1]
 
 
-def test_without_optuna(tmp_path, monkeypatch):
+def test_without_optuna(config_of, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.delitem(sys.modules, "adelic_lab.search.studies", raising=False)
     with pytest.raises(MissingExtraError, match=r"the search of logistic needs .*pip install './lab\[tune\]'"):
@@ -195,7 +193,7 @@ def test_without_optuna(tmp_path, monkeypatch):
     assert "optuna" not in result.versions
 
 
-def test_labels_tell_all_configurations_apart():
+def test_labels_tell_all_configurations_apart(config_of):
     configs = [
         config_of(), config_of("mlp"), config_of(seed=1), config_of(max_rows=9), config_of(split="orbits"),
         config_of(symmetries=True, split="orbits"),
@@ -210,13 +208,13 @@ def test_labels_tell_all_configurations_apart():
     assert config_of(split="orbits").label.startswith("schubert-3-orbits-logistic-search-")
 
 
-def test_fewer_rows(tmp_path):
+def test_fewer_rows(config_of, tmp_path):
     config = config_of(n=4, max_rows=100)
     assert run_classical(config, tmp_path).rows == {"train": 100, "validation": 12, "test": 421}
     assert "--max-rows 100" in config.command()
 
 
-def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monkeypatch):
+def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(config_of, tmp_path, monkeypatch):
     seen = []
     plain = classical_runs.estimate
     monkeypatch.setattr(classical_runs, "estimate", lambda *given: seen.append(given[2]) or plain(*given))
@@ -237,7 +235,7 @@ def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monk
     assert result.split == result.configuration["data"]["split"] == "orbits"
 
 
-def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monkeypatch):
+def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(config_of, tmp_path, monkeypatch):
     seen = []
     plain = classical_runs.estimate
     monkeypatch.setattr(classical_runs, "estimate", lambda *given: seen.append(given[2].X_train) or plain(*given))
@@ -252,7 +250,7 @@ def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monke
 
 @pytest.mark.parametrize("split", ["published", "orbits"])
 @pytest.mark.parametrize("symmetries", [False, True])
-def test_look_up_scores_the_look_up_of_every_result(tmp_path, split, symmetries):
+def test_look_up_scores_the_look_up_of_every_result(config_of, tmp_path, split, symmetries):
     """No test row is in its table, so that it answers with the majority class; see the guard."""
     if symmetries and split == "published":
         with pytest.raises(ConfigurationError, match="use --split orbits"):
@@ -275,7 +273,7 @@ def test_look_up_scores_the_look_up_of_every_result(tmp_path, split, symmetries)
     "content",
     ["{", "[]\n", "{}\n", '{"options": {}, "accuracy": 1.0, "loss": 0.0, "seconds": 0.0}\n', "\xff"],
 )
-def test_a_damaged_search_is_named(tmp_path, content):
+def test_a_damaged_search_is_named(config_of, tmp_path, content):
     config = config_of("trees")
     folder = tmp_path / config.search_label
     folder.mkdir()
@@ -298,26 +296,26 @@ def test_a_damaged_search_is_named(tmp_path, content):
     ],
     ids=str,
 )
-def test_what_makes_no_sense(changes, error, words):
+def test_what_makes_no_sense(config_of, changes, error, words):
     with pytest.raises(error, match=words):
         config_of(**{"n": 4, "name": "trees"} | changes)
 
 
 @pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])
-def test_data_too_small_to_learn_from(tmp_path, task, n):
+def test_data_too_small_to_learn_from(config_of, tmp_path, task, n):
     with pytest.raises(ConfigurationError, match=r"too small|one class only"):
         run_classical(config_of(task=task, n=n), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_is_told(tmp_path):
+def test_progress_is_told(config_of, tmp_path):
     told = []
     run_classical(config_of("trees"), tmp_path, progress=lambda *step: told.append(step))
     assert [step[:2] for step in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert told[0][2].startswith("trial 1/3, best ")
 
 
-def test_a_signal_stops_between_two_fits(tmp_path):
+def test_a_signal_stops_between_two_fits(config_of, tmp_path):
     config = config_of("trees")
 
     def progress(done, total, text):
@@ -329,7 +327,7 @@ def test_a_signal_stops_between_two_fits(tmp_path):
     assert fits_done(config, tmp_path) == 1
 
 
-def test_a_signal_during_the_last_fit_is_not_lost(tmp_path, monkeypatch):
+def test_a_signal_during_the_last_fit_is_not_lost(config_of, tmp_path, monkeypatch):
     """Else a benchmark that is interrupted there goes on with its next run."""
     config, plain = config_of("trees"), classical_runs.estimate
 
@@ -345,7 +343,7 @@ def test_a_signal_during_the_last_fit_is_not_lost(tmp_path, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(started, tmp_path):
+def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(config_of, started, tmp_path):
     """scikit-learn would turn it into a warning, and go on."""
     config = config_of("mlp", n=4, trials=100_000)
     process = started(tmp_path, *shlex.split(config.command())[1:], "--runs-dir", tmp_path)

@@ -1,7 +1,6 @@
 """Runs of the place-wise model: bit by bit the same after a stop, and however a batch is split."""
 
 import dataclasses
-import importlib
 import itertools
 
 import pytest
@@ -16,7 +15,6 @@ from adelic_lab.models.network import begin, build_model
 from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.passes import Split
 from adelic_lab.train.signals import Stopped
-from adelic_lab.train.workers import Workers
 
 
 @pytest.fixture
@@ -54,20 +52,6 @@ def test_stopped_after_every_third_step(config, tmp_path, read_folder, places):
     assert {summary.embedding for summary in list_runs(tmp_path)} == {
         f"adelic:characters:{places}:primes=2,3,5:precision=3"
     }
-
-
-@pytest.mark.parametrize("places", PLACES)
-def test_splitting_a_batch_changes_no_gradient(config, monkeypatch, places):
-    data, gradients = TrainValidation.of(acd.load("schubert", n=3)), []
-    for workers, tokens in ((1, 10**6), (2, 10**6), (3, 12)):
-        monkeypatch.setattr(importlib.import_module("adelic_lab.train.workers"), "TOKENS", tokens)
-        trainer = begin(config(places), data, torch.device("cpu"))
-        trainer.model.train()
-        with Workers(workers) as pool:
-            loss = trainer._backward(torch.arange(17), 5, pool)
-        gradients.append([loss, *(p.grad for p in trainer.parameters)])
-    for other in gradients[1:]:
-        assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(gradients[0], other, strict=True))
 
 
 def test_it_learns(config):

@@ -5,6 +5,7 @@ guard of `adelic.data` alone.
 """
 
 import signal
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +21,12 @@ from adelic.data.splits import TRAIN
 from adelic.errors import ConfigurationError, Interrupted, LeakError
 from adelic_lab import (
     CLASSICAL_MODELS,
-    Classical,
+    EmbeddingConfig,
     Experiment,
-    RandomSearch,
     Search,
     SolverConfig,
     Steps,
+    load_recipe,
     run,
     tune,
 )
@@ -141,7 +142,7 @@ def test_a_run_that_goes_on(tiny_config, tmp_path, plant, no_step):
 
 @pytest.mark.parametrize("leak", ["test row", "validation row", "image of a test row"])
 @pytest.mark.parametrize("max_rows", [1, 20])
-def test_a_part_of_the_rows(tiny_config, tmp_path, plant, no_step, leak, max_rows):
+def test_a_part_of_the_rows(classical, tiny_config, tmp_path, plant, no_step, leak, max_rows):
     no_step()
     options = plant(leak, max_rows=max_rows)
     with pytest.raises(LeakError):
@@ -192,7 +193,7 @@ def test_validation_that_is_cut_anew(tiny_config, no_step):
 
 @pytest.mark.parametrize("leak", LEAKS)
 @pytest.mark.parametrize("name", CLASSICAL_MODELS)
-def test_a_model_outside_the_transformer(tmp_path, plant, no_step, name, leak):
+def test_a_model_outside_the_transformer(classical, tmp_path, plant, no_step, name, leak):
     options, runs = plant(leak), tmp_path / "runs"
     if options.get("symmetries") and not CLASSICAL_MODELS[name].uses_images:
         if leak.startswith("test row"):
@@ -208,7 +209,7 @@ def test_a_model_outside_the_transformer(tmp_path, plant, no_step, name, leak):
     assert names(runs) == set()
 
 
-def test_the_split_of_another_seed_that_a_search_is_on(tmp_path, plant, no_step):
+def test_the_split_of_another_seed_that_a_search_is_on(classical, tmp_path, plant, no_step):
     """Seed 1 is clean, and its search, which is on the split of seed 0, is not."""
     plant("test row", seed=0)
     no_step()
@@ -218,7 +219,7 @@ def test_the_split_of_another_seed_that_a_search_is_on(tmp_path, plant, no_step)
 
 
 @pytest.mark.parametrize("name", [name for name, model in CLASSICAL_MODELS.items() if model.uses_images])
-def test_images_need_orbits(tiny_config, name):
+def test_images_need_orbits(classical, tiny_config, name):
     """There is no configuration with images of a split that tears orbits, see also `test_bad_splits`."""
     words = "has test rows among them; use --split orbits, or --no-symmetries"
     with pytest.raises(ConfigurationError, match=words):
@@ -227,32 +228,34 @@ def test_images_need_orbits(tiny_config, name):
         replace(tiny_config(**IMAGES), data=TaskData("schubert", 3))
 
 
-def classical(name, **changes):
-    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    seed = changes.pop("seed", 0)
-    data = TaskData("schubert", 3, **own)
-    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 2} | changes), seed=seed)
-
-
 def run_classical(config, runs, **options):
     """Run a configuration in its folder among others."""
     return run(config, runs / config.label, device="cpu", **options)
 
 
-@pytest.mark.parametrize("split", ["test", "longer"])
-def test_a_question_that_is_trained_on_is_not_asked(tmp_path, monkeypatch, split):
-    """One question of training among those of a split: nothing is trained, and there is no run."""
-    sample = SampledTask.sample
+NETWORK = {"model": EmbeddingConfig.of("fone"), "recipe": load_recipe("fresh", "addition", epochs=2, n_layers=1)}
+SOLVER = {"model": SolverConfig(name="xval"), "recipe": Steps(steps=5)}
 
-    def leaking(task, n, rng, part="train", *, exclude=None):
-        operands, answers = sample(task, n, rng, part, exclude=exclude)
-        if part == split:
-            operands[3] = exclude[1][::-1]
+
+@pytest.mark.parametrize(
+    ("task", "part", "nth", "how"),
+    [("addition", "test", 1, SOLVER), ("addition", "longer", 1, SOLVER)]
+    + [("gcd", part, nth, NETWORK) for part, nth in (("test", 1), ("test", 2), ("uniform", 1))],  # 2: validation
+)
+def test_a_question_that_is_trained_on_is_not_asked(tmp_path, monkeypatch, task, part, nth, how):
+    """One question of training among others, its operands exchanged: nothing is trained, and there is no run."""
+    data, sample, calls = DrawnData(task, 400, test_cases=50, never_seen_cases=50), SampledTask.sample, Counter()
+    leaked = data.questions(0)[0][1, ::-1]
+
+    def leaking(task, n, rng, kind="train", *, exclude=None):
+        operands, answers = sample(task, n, rng, kind, exclude=exclude)
+        calls[kind] += 1
+        if (kind, calls[kind]) == (part, nth):
+            operands[3] = leaked
         return operands, answers
 
     monkeypatch.setattr(SampledTask, "sample", leaking)
-    data = DrawnData("addition", 20, test_cases=50, never_seen_cases=50)
-    experiment = Experiment(data=data, model=SolverConfig(name="xval"), recipe=Steps(steps=5))
-    with pytest.raises(LeakError, match=r"1 test question of addition would be trained on: question 3 \(\d+ \d+\) is "):
-        run(experiment, tmp_path / "run")
+    words = rf"1 \w+ question of {task} would be trained on: question 3 \(\d+ \d+\) is "
+    with pytest.raises(LeakError, match=words):
+        run(Experiment(data=data, **how), tmp_path / "run")
     assert not (tmp_path / "run" / "config.toml").exists()

@@ -12,6 +12,7 @@ from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
+from adelic.nn.placewise import PLACES
 from adelic_lab import ClassBalancedSampler, EmbeddingConfig, Experiment, load_recipe, run
 from adelic_lab.models.network import begin, build_model, narrow_ids
 from adelic_lab.train import loop
@@ -74,9 +75,12 @@ def test_the_loop_is_the_textbooks(tiny_config):
         assert torch.allclose(ours, theirs, atol=1e-6), name
 
 
-def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch):
+@pytest.mark.parametrize("places", [None, *PLACES])
+def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch, places):
     """Dropout's masks belong to the rows, so that the parts' gradients add up to the whole batch's."""
-    config = tiny_config(dropout=0.5, n_layers=2)
+    placewise = EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=3, places=places)
+    config = tiny_config(dropout=0.5, n_layers=2, d_model=32)
+    config = dataclasses.replace(config, model=placewise if places else LEARNED)
     data, train, validation = splits()
     gradients = []
     for workers, tokens in ((1, 10**6), (2, 10**6), (2, 40), (3, 12)):

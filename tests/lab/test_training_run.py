@@ -1,7 +1,6 @@
 import hashlib
 import json
 import math
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -377,28 +376,6 @@ def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embe
         file.write('{"epoch": 4, "of": "the run that crashed"}\n')
     run(config, folder, device="cpu")
     assert read_folder(folder) == read_folder(whole)
-
-
-def test_a_full_disk_loses_nothing_that_was_written(tiny_config, tmp_path, monkeypatch, read_folder):
-    config = tiny_config()
-    whole, folder = tmp_path / "whole", tmp_path / "full"
-    run(config, whole, device="cpu")
-    plain, calls = os.fsync, []
-
-    def full(descriptor):
-        calls.append(descriptor)
-        if len(calls) > 7:
-            raise OSError(28, "No space left on device")
-        plain(descriptor)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(StorageError, match="No space left on device"):
-            run(config, folder, device="cpu")
-    assert "result.json" not in names(folder)
-    run(config, folder, device="cpu")
-    assert read_folder(folder) == read_folder(whole)
-    assert names(folder) == FILES
 
 
 @pytest.mark.parametrize("folder", ["file/run", "file", "a" * 300])

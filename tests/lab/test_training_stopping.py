@@ -195,14 +195,13 @@ def refused_by_a_full_disk(n_bytes, call, file):
     assert message.startswith(f"cannot write {file}: {os.strerror(errno.EFBIG)}; choose a folder")
 
 
-@pytest.mark.long
 @posix
 @pytest.mark.parametrize(
     ("prepare", "n_bytes", "file"),
     [
         (None, 100, "config.toml"),
-        (3, 100, "checkpoint.safetensors"),  # in the middle of an epoch
-        (8, 1000, "checkpoint.safetensors"),
+        pytest.param(3, 100, "checkpoint.safetensors", marks=pytest.mark.long),  # in the middle of an epoch
+        pytest.param(8, 1000, "checkpoint.safetensors", marks=pytest.mark.long),
         (7, 100, "metrics.jsonl"),
         (16, 1000, "result.json"),
     ],

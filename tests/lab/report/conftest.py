@@ -1,12 +1,13 @@
 import copy
 import dataclasses
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 from joblib.externals.loky.backend import context
 from matplotlib.figure import Figure
 
-from adelic_lab import Budget, Result, run
+from adelic_lab import Budget, Result, run, run_matrix
 
 
 class Steps(Budget):
@@ -25,6 +26,17 @@ class Steps(Budget):
 @pytest.fixture
 def steps():
     return Steps
+
+
+@pytest.fixture
+def run_in():
+    """Run a matrix of runs in a folder; keywords change how."""
+
+    def call(folder, configs, **changes):
+        where = {"runs": folder / "runs", "results": folder / "results", "device": "cpu"}
+        return run_matrix(configs, **where | {"on_run": lambda *_: nullcontext()} | changes)
+
+    return call
 
 
 @pytest.fixture

@@ -1,46 +1,23 @@
 """Models outside the Transformer in a matrix of runs, in the table and in the report."""
 
-from contextlib import contextmanager
-
 import pytest
 
-from adelic.data.sources import TaskData
 from adelic.errors import AdelicError
 from adelic_lab import (
     CLASSICAL_MODELS,
     Budget,
-    Classical,
-    Experiment,
-    RandomSearch,
     plan_classical,
     progress_of,
     published_rows,
     read_results,
-    run_matrix,
 )
 from adelic_lab.report.tables import RUN_COLUMNS, tables
 from adelic_lab.runs.matrix import outstanding_work
 
 
-@contextmanager
-def silent(index, count, config):
-    yield None
-
-
 def lines_by_model(results):
     (table,) = tables(results, "runs")
     return {row[1].removesuffix(" †"): dict(zip(RUN_COLUMNS, row, strict=True)) for row in table.rows}
-
-
-def options(folder, **more):
-    return {"runs": folder / "runs", "results": folder / "results", "device": "cpu", "on_run": silent} | more
-
-
-def small(name, **changes):
-    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    seed = changes.pop("seed", 0)
-    data = TaskData("schubert", 3, **own)
-    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 2} | changes), seed=seed)
 
 
 def test_a_plan_is_rows_by_models_by_seeds():
@@ -73,17 +50,17 @@ def test_plans_that_make_no_sense(rows, models, seeds, changes, words):
         plan_classical(rows, models, seeds, **changes)
 
 
-def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
+def test_a_matrix_of_both_kinds(classical, run_in, tmp_path, tiny_config):
     """A Transformer, and two seeds each of two other models; all results are read by what reads results."""
-    outside = [small(name, seed=seed) for name in ("logistic", "trees") for seed in (0, 1)]
+    outside = [classical(name, seed=seed) for name in ("logistic", "trees") for seed in (0, 1)]
     configs = [tiny_config(epochs=1), *outside]
-    found = run_matrix(configs, **options(tmp_path))
+    found = run_in(tmp_path, configs)
     assert [result.embedding for result in found] == ["learned", "logistic", "logistic", "trees", "trees"]
     results = tmp_path / "results"
     assert [path.name for path in results.iterdir()] == ["schubert-3.jsonl"]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
     assert len(before) == 1 + 1 + 4 + 1 + 2  # results, the Transformer's metrics and result, fits, trials
-    assert run_matrix(configs, **options(tmp_path)) == found
+    assert run_in(tmp_path, configs) == found
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
 
     assert [result.flops > 0 for result in found] == [True] * 5
@@ -95,24 +72,24 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     assert lines["logistic regression"]["test accuracy"] == f"{(first + other) / 2:.2f} [{first:.2f}, {other:.2f}]"
 
 
-def test_what_is_left_to_do(tmp_path, tiny_config):
-    config, runs = small("trees"), tmp_path / "runs"
+def test_what_is_left_to_do(classical, run_in, tmp_path, tiny_config):
+    config, runs = classical("trees"), tmp_path / "runs"
     assert progress_of(config, runs) == (0, 3, "fits")
     assert progress_of(tiny_config(epochs=4), runs) == (0, 4, "epochs")
     assert outstanding_work(config, runs) < outstanding_work(tiny_config(epochs=1), runs)
-    assert outstanding_work(small("trees", max_rows=10), runs) < outstanding_work(config, runs)
-    assert run_matrix([config], **options(tmp_path), budget=Budget(0)) == []
-    run_matrix([config], **options(tmp_path), budget=Budget(600))
+    assert outstanding_work(classical("trees", max_rows=10), runs) < outstanding_work(config, runs)
+    assert run_in(tmp_path, [config], budget=Budget(0)) == []
+    run_in(tmp_path, [config], budget=Budget(600))
     assert progress_of(config, runs) == (3, 3, "fits")
     assert outstanding_work(config, runs) == 0
 
 
-def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
-    config = small("trees", trials=3)
-    assert run_matrix([config], **options(tmp_path), budget=steps(2)) == []
+def test_a_budget_stops_a_search_which_goes_on(classical, run_in, steps, tmp_path):
+    config = classical("trees", trials=3)
+    assert run_in(tmp_path, [config], budget=steps(2)) == []
     done, _, _ = progress_of(config, tmp_path / "runs")
     assert 0 < done < 3
-    (result,) = run_matrix([config], **options(tmp_path))
+    (result,) = run_in(tmp_path, [config])
     assert len(result.search["trials"]) == 3
 
 

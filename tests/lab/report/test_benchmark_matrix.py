@@ -5,7 +5,7 @@ import pytest
 
 from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
-from adelic_lab import Result, plan, plan_classical, published_rows, read_results, run_matrix
+from adelic_lab import Result, plan, plan_classical, published_rows, read_results
 from adelic_lab.report.frame import model_frame, run_frame
 
 
@@ -83,13 +83,8 @@ def test_bad_plans(rows, embeddings, seeds, options, words):
         plan(rows, embeddings, seeds, **options)
 
 
-@contextmanager
-def silent(index, count, config):
-    yield None
-
-
-def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypatch):
-    runs, results = tmp_path / "runs", tmp_path / "results"
+def test_a_matrix_resumes_without_training_again(run_in, tiny_config, tmp_path, monkeypatch):
+    results = tmp_path / "results"
     configs = [tiny_config(name, seed=seed, epochs=2) for name in ("learned", "adelic") for seed in (0, 1)]
     shown = []
 
@@ -98,7 +93,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
         shown.append((index, count, config.label))
         yield lambda done, total, text: shown.append((done, total))
 
-    first = run_matrix(configs[:3], runs=runs, results=results, device="cpu", on_run=show)
+    first = run_in(tmp_path, configs[:3], on_run=show)
     assert [entry for entry in shown if len(entry) == 3] == [(i, 3, c.label) for i, c in enumerate(configs[:3])]
     assert any(done == total for done, total in (entry for entry in shown if len(entry) == 2))
 
@@ -115,14 +110,14 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     assert path.name == "schubert-3.jsonl"
     before = path.read_bytes().splitlines()
     assert sorted(before) == sorted(result.sealed() for result in first)
-    found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
+    found = run_in(tmp_path, configs)
     assert trained == [1, 1]  # two epochs of the fourth run
     assert found[:3] == first
     after = path.read_bytes().splitlines()
     assert [line for line in after if line in before] == before  # to the letter, and in their order
     assert len(after) == 4
     written = path.stat().st_mtime_ns
-    assert run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent) == found
+    assert run_in(tmp_path, configs) == found
     assert (trained, path.stat().st_mtime_ns) == ([1, 1], written)
 
     assert [path] == [*results.iterdir()]
@@ -130,39 +125,36 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     assert model_frame(run_frame(found)).n_seeds.tolist() == [2, 2]
 
 
-def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
+def test_a_lost_result_file_is_written_again(run_in, tiny_config, tmp_path):
     config = tiny_config(epochs=1)
-    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
-    (result,) = run_matrix([config], **options)
+    (result,) = run_in(tmp_path, [config])
     path = tmp_path / "results" / "schubert-3.jsonl"
     path.unlink()
-    run_matrix([config], **options)
+    run_in(tmp_path, [config])
     assert path.read_bytes() == result.sealed() + b"\n"
     path.write_text("")  # its line alone is lost
-    run_matrix([config], **options)
+    run_in(tmp_path, [config])
     assert read_results(path.parent) == [result]
 
 
-def test_a_run_that_has_a_result_is_not_run_again(tiny_config, tmp_path):
+def test_a_run_that_has_a_result_is_not_run_again(run_in, tiny_config, tmp_path):
     """Not even where its run folder is gone, as in a clone whose results are committed."""
     config = tiny_config(epochs=1)
-    options = {"results": tmp_path / "results", "device": "cpu", "on_run": silent}
-    first = run_matrix([config], runs=tmp_path / "runs", **options)
-    assert run_matrix([config], runs=tmp_path / "none", **options) == first
+    first = run_in(tmp_path, [config])
+    assert run_in(tmp_path, [config], runs=tmp_path / "none") == first
     assert not (tmp_path / "none").exists()
 
 
-def test_a_damaged_result_file_is_named_and_left_as_it_is(tiny_config, tmp_path):
+def test_a_damaged_result_file_is_named_and_left_as_it_is(run_in, tiny_config, tmp_path):
     """It may hold results of others, which nobody should write over."""
     config = tiny_config(epochs=1)
-    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
-    run_matrix([config], **options)
+    run_in(tmp_path, [config])
     path = tmp_path / "results" / "schubert-3.jsonl"
     with path.open("a") as file:
         file.write("{}\n")
     before = path.read_bytes()
     with pytest.raises(RunFolderError, match=r"schubert-3\.jsonl line 2 is not the result of a run: [^\n]*$"):
-        run_matrix([config], **options)
+        run_in(tmp_path, [config])
     assert path.read_bytes() == before
 
 

@@ -13,7 +13,7 @@ import torch
 
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
 from adelic.storage.files import sole_user
-from adelic_lab import Budget, RayEngine, progress_of, run, run_matrix
+from adelic_lab import Budget, RayEngine, progress_of, run
 from adelic_lab.runs import engines
 
 EPOCHS = 60
@@ -28,21 +28,12 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@contextmanager
-def silent(index, count, config):
-    yield None
-
-
-def options(folder, **more):
-    return {"runs": folder / "runs", "results": folder / "results", "device": "cpu", "on_run": silent} | more
-
-
 def without_seconds(result):
     return replace(result, seconds=0, processor_seconds=0)
 
 
 @pytest.mark.usefixtures("saved_after_each_epoch")
-def test_the_least_work_left_comes_first(tiny_config, tmp_path):
+def test_the_least_work_left_comes_first(run_in, tiny_config, tmp_path):
     long, short, begun = (tiny_config(seed=seed, epochs=epochs) for seed, epochs in enumerate((8, 3, 9)))
 
     class EnoughError(Exception):
@@ -62,29 +53,29 @@ def test_the_least_work_left_comes_first(tiny_config, tmp_path):
         shown.append(config)
         yield None
 
-    found = run_matrix([long, short, begun], **options(tmp_path, on_run=show), budget=Budget(600))
+    found = run_in(tmp_path, [long, short, begun], on_run=show, budget=Budget(600))
     assert shown == [begun, short, long]
     assert [result.seed for result in found] == [0, 1, 2]
     assert {progress_of(config, tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
 
 
-def test_a_spent_budget_starts_nothing(tiny_config, tmp_path):
-    assert run_matrix([tiny_config()], **options(tmp_path), budget=Budget(0)) == []
+def test_a_spent_budget_starts_nothing(run_in, tiny_config, tmp_path):
+    assert run_in(tmp_path, [tiny_config()], budget=Budget(0)) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_budget_stops_within_a_run_which_goes_on(tiny_config, steps, tmp_path):
+def test_a_budget_stops_within_a_run_which_goes_on(run_in, tiny_config, steps, tmp_path):
     """Again and again, as long as it takes, and the result is that of a run that was never stopped."""
     configs = [tiny_config("adelic", seed=seed, epochs=4) for seed in (0, 1)]
-    whole = run_matrix(configs, **options(tmp_path / "whole"))
+    whole = run_in(tmp_path / "whole", configs)
 
     lengths = []
     while len(lengths) < 20 and (not lengths or lengths[-1] < 2):
-        lengths.append(len(run_matrix(configs, **options(tmp_path / "parts"), budget=steps(7))))
+        lengths.append(len(run_in(tmp_path / "parts", configs, budget=steps(7))))
     assert lengths[0] == 0
     assert lengths == sorted(lengths)
     assert 1 in lengths
-    found = run_matrix(configs, **options(tmp_path / "parts"))
+    found = run_in(tmp_path / "parts", configs)
     assert list(map(without_seconds, found)) == list(map(without_seconds, whole))
 
 
@@ -99,7 +90,7 @@ def test_a_run_at_its_last_step_is_finished(tiny_config, tmp_path):
     assert len(asked) == 8
 
 
-def test_runs_of_another_process_come_last(tiny_config, tmp_path, monkeypatch):
+def test_runs_of_another_process_come_last(run_in, tiny_config, tmp_path, monkeypatch):
     """The same command, given twice, shares the work."""
     theirs, mine = (tiny_config(seed=seed) for seed in (0, 1))
     monkeypatch.setattr(engines, "_POLL", 0.01)
@@ -118,16 +109,16 @@ def test_runs_of_another_process_come_last(tiny_config, tmp_path, monkeypatch):
             shown.append(config)
             yield progress
 
-        found = run_matrix([theirs, mine], **options(tmp_path, on_run=show))
+        found = run_in(tmp_path, [theirs, mine], on_run=show)
     assert [result.seed for result in found] == [0, 1]
     assert shown == [theirs, mine, theirs]
 
 
-def test_a_budget_ends_waiting(tiny_config, tmp_path, monkeypatch):
+def test_a_budget_ends_waiting(run_in, tiny_config, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "_POLL", 0.01)
     config = tiny_config()
     with sole_user(tmp_path / "runs" / config.label):
-        assert run_matrix([config], **options(tmp_path), budget=Budget(0.3)) == []
+        assert run_in(tmp_path, [config], budget=Budget(0.3)) == []
 
 
 @pytest.mark.parametrize(
@@ -143,15 +134,15 @@ def test_needs_that_make_no_sense(needs, words):
         RayEngine(**needs)
 
 
-def test_without_ray(tiny_config, tmp_path, monkeypatch):
+def test_without_ray(run_in, tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"pip install './lab\[ray\]'"):
-        run_matrix([tiny_config()], **options(tmp_path), engine=RayEngine())
+        run_in(tmp_path, [tiny_config()], engine=RayEngine())
 
 
-def test_a_gpu_must_be_reserved(tiny_config, tmp_path):
+def test_a_gpu_must_be_reserved(run_in, tiny_config, tmp_path):
     with pytest.raises(ConfigurationError, match="--gpus-per-run"):
-        run_matrix([tiny_config()], **options(tmp_path, device="cuda"), engine=RayEngine())
+        run_in(tmp_path, [tiny_config()], device="cuda", engine=RayEngine())
 
 
 @pytest.fixture(scope="module")
@@ -178,10 +169,10 @@ def processes_of(task):
 
 
 @pytest.mark.slow  # by day, the other engine's processes are killed: test_arithmetic.py has that
-def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, tmp_path):
+def test_a_killed_worker_is_replaced_and_its_run_goes_on(run_in, cluster, tiny_config, tmp_path):
     """Two runs at a time; the process of one is killed when both have a checkpoint."""
     configs = [tiny_config("adelic", seed=seed, epochs=EPOCHS) for seed in (0, 1)]
-    whole = run_matrix(configs, **options(tmp_path / "embedded"))
+    whole = run_in(tmp_path / "embedded", configs)
     runs = tmp_path / "ray" / "runs"
     killed, seen, over = [], [], threading.Event()
 
@@ -196,7 +187,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        found = run_matrix(configs, **options(tmp_path / "ray"), engine=RayEngine(max_retries=2))
+        found = run_in(tmp_path / "ray", configs, engine=RayEngine(max_retries=2))
     finally:
         over.set()
         watcher.join()
@@ -214,7 +205,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
 
 
 @pytest.mark.long
-def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
+def test_a_run_that_is_always_lost(run_in, cluster, tiny_config, tmp_path):
     config = tiny_config(epochs=100_000)
     stop = threading.Event()
 
@@ -228,18 +219,18 @@ def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
     killer.start()
     try:
         with pytest.raises(WorkerError, match=rf"{config.label} was lost 1 times"):
-            run_matrix([config], **options(tmp_path), engine=RayEngine(max_retries=0))
+            run_in(tmp_path, [config], engine=RayEngine(max_retries=0))
     finally:
         stop.set()
         killer.join()
 
 
 @pytest.mark.long
-def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
+def test_errors_and_budgets_on_ray(run_in, cluster, tiny_config, tmp_path):
     long, short = tiny_config(epochs=100_000), tiny_config(seed=1)
     found, seconds = [], 2
     while not (found and progress_of(long, tmp_path / "runs")[0]):  # a budget may end while a process still starts
-        found = run_matrix([long, short], **options(tmp_path), engine=RayEngine(), budget=Budget(seconds))
+        found = run_in(tmp_path, [long, short], engine=RayEngine(), budget=Budget(seconds))
         seconds *= 2
     assert [result.seed for result in found] == [1]
     assert progress_of(long, tmp_path / "runs")[0] < 100_000
@@ -248,7 +239,7 @@ def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     (tmp_path / "runs" / damaged.label).mkdir()
     (tmp_path / "runs" / damaged.label / "result.json").write_text("{")
     with pytest.raises(RunFolderError, match=damaged.label):
-        run_matrix([damaged], **options(tmp_path), engine=RayEngine())
+        run_in(tmp_path, [damaged], engine=RayEngine())
 
     with pytest.raises(ConfigurationError, match="no machine of this cluster has 64 CPUs"):
-        run_matrix([long], **options(tmp_path), engine=RayEngine(cpus=64))
+        run_in(tmp_path, [long], engine=RayEngine(cpus=64))
