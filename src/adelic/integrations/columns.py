@@ -131,12 +131,9 @@ def _encode(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[Any]:
 def _has_digits_below(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[np.bool_]:
     """Return where some prime divides the denominator more often than the window has fractional digits."""
     found = np.zeros(len(numbers.numerators), dtype=np.bool_)
-    if numbers.is_integral:
-        return found
-    for p in space.primes:
-        power = p ** (space.fractional_digits + 1)
-        if power < 2**63 or not numbers.is_small:  # others divide no int64
-            found |= (numbers.denominators % power == 0).astype(np.bool_)
+    if not numbers.is_integral:
+        for p in space.primes:
+            found |= finite.below_window(numbers, p, space.fractional_digits)
     return found
 
 

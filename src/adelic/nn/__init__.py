@@ -10,7 +10,7 @@ torch.Size([1, 5])
 
 What lives where:
 
-- `embeddings`: `nn.EMBEDDINGS` has them by name.
+- `embeddings`: from numbers to vectors, one module per embedding, as `nn.EMBEDDINGS` has them by name.
 - `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
   `graph_classifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.

@@ -291,7 +291,7 @@ class UnitFeatures(nn.Module):
 
 
 class PlacewiseLinear(nn.Module):
-    """One `nn.Linear` for each place, computed as one batched product.
+    """One `nn.Linear` for each place, computed as one batched product; biases start at 0.
 
     Shape: (*, n_places, in_features) -> (*, n_places, out_features).
 
@@ -299,7 +299,6 @@ class PlacewiseLinear(nn.Module):
         n_places: places, each with its own weights.
         in_features: numbers per place that come in.
         out_features: numbers per place that go out.
-        bias: whether a vector is added, which starts at 0.
 
     Raises:
         ConfigurationError: a size is not positive.
@@ -309,18 +308,17 @@ class PlacewiseLinear(nn.Module):
     (torch.Size([5, 3, 2]), torch.Size([3, 4, 2]))
     """
 
-    def __init__(self, n_places: int, in_features: int, out_features: int, bias: bool = True) -> None:
+    def __init__(self, n_places: int, in_features: int, out_features: int) -> None:
         super().__init__()
         check_positive(n_places=n_places, in_features=in_features, out_features=out_features)
         self.n_places, self.in_features, self.out_features = n_places, in_features, out_features
         self.weight = nn.Parameter(torch.empty(n_places, in_features, out_features))
-        self.bias = nn.Parameter(torch.zeros(n_places, out_features)) if bias else None
+        self.bias = nn.Parameter(torch.zeros(n_places, out_features))
         nn.init.uniform_(self.weight, -(in_features**-0.5), in_features**-0.5)  # as nn.Linear does
 
     def extra_repr(self) -> str:
         """Return what print shows."""
-        sizes = f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-        return f"n_places={self.n_places}, {sizes}"
+        return f"n_places={self.n_places}, in_features={self.in_features}, out_features={self.out_features}"
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the places' products, (*, n_places, out_features)."""
@@ -330,12 +328,9 @@ class PlacewiseLinear(nn.Module):
                 f"the layer was built for (*, {self.n_places} places, {self.in_features}), not for shape "
                 f"{tuple(x.shape)}"
             )
-        # Places first: torch.bmm then multiplies each place's rows by that place's own matrix.
+        # Places first: torch.baddbmm then multiplies each place's rows by that place's own matrix.
         blocks = x.reshape(-1, self.n_places, self.in_features).transpose(0, 1)
-        if self.bias is None:
-            products = torch.bmm(blocks, self.weight)
-        else:
-            products = torch.baddbmm(self.bias[:, None], blocks, self.weight)
+        products = torch.baddbmm(self.bias[:, None], blocks, self.weight)
         return products.transpose(0, 1).reshape(*x.shape[:-1], self.out_features)
 
 

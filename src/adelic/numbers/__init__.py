@@ -13,7 +13,8 @@ too. What users touch is listed in `__all__`. Inside:
 - `decoding`: from coordinates to the number, also where some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
 - `choice`: which primes and how many digits
-- `features`: the vectors that models are given; `columns`: columns of tables, read and looked at
+- `features`: the vectors that models are given: digits, AOE's characters (cos and sin of 2πx/p^k), one-hot digits, …
+- `columns`: columns of tables, read and looked at
 - `primes`: primes and valuations; `describe`: numbers and p-adic expansions as text
 - `threshold`: from how many numbers on the compiled kernels are worth loading
 

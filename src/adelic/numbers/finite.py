@@ -541,6 +541,19 @@ def _first(rationals: Rationals, p: int, e: int) -> int:
     return next(i for i, m in enumerate(rationals.denominators.tolist()) if m % p**e == 0)
 
 
+def below_window(rationals: Rationals, p: int, fractional_digits: int) -> npt.NDArray[np.bool_]:
+    """Return where p divides the denominator more than F times, so that a number has digits below the window.
+
+    >>> from adelic.numbers.rationals import read
+    >>> below_window(read(["7/5", "1/25"]), 5, 1)
+    array([False,  True])
+    """
+    power = p ** (fractional_digits + 1)
+    if rationals.is_small and power >= 2**63:  # which divides no int64, and is none
+        return np.zeros(len(rationals.numerators), dtype=np.bool_)
+    return np.asarray(rationals.denominators % power == 0, dtype=np.bool_)
+
+
 def needed_digits(rationals: Rationals, window: Window) -> int:
     """Return the least F that holds rationals, or raise `PrecisionError` where the window has no more digits than that.
 

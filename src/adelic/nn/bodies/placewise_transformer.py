@@ -278,6 +278,5 @@ def _products(x: torch.Tensor, linear: PlacewiseLinear) -> torch.Tensor:
 
 def _blocks(linear: PlacewiseLinear) -> list[Affine]:
     """Return the linear layer of each place."""
-    assert linear.bias is not None
     # Place-wise weights are (in, out), those of `fused.Linear` (out, in).
     return [Affine(w.t(), b) for w, b in zip(linear.weight.unbind(), linear.bias.unbind(), strict=True)]

@@ -27,6 +27,7 @@ from adelic.nn.placewise import (
     stack_places,
 )
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
+from adelic.numbers.finite import below_window
 from adelic.numbers.rationals import read
 from adelic.numbers.real import nearest_floats
 
@@ -306,10 +307,7 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
     for j, (p, precision) in enumerate(zip(space.primes, space.precisions, strict=True)):
         # Each place by itself, with 0 instead of the numbers that it cannot hold.
         place = AdeleSpace((p,), precision, space.fractional_digits)
-        power = p ** (space.fractional_digits + 1)
-        is_beyond = np.zeros(len(n), dtype=np.bool_)
-        if power < 2**63 or not rationals.is_small:  # else it divides no int64
-            is_beyond = np.asarray(m % power == 0, dtype=np.bool_)
+        is_beyond = below_window(rationals, p, space.fractional_digits)
         adeles = place.encode((np.where(is_beyond, 0, n), np.where(is_beyond, 1, m)))
         held = np.where(is_beyond[:, None], UNKNOWN_DIGIT, adeles.digits[:, 0].astype(np.int64))
         digits[:, j, space.max_precision - precision :] = held

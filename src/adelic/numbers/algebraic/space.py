@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from math import floor, log2, prod
+from math import log2, prod
 from numbers import Complex
 from typing import Any
 
@@ -262,22 +262,19 @@ class AlgebraicSpace:
         )
         return place.reshape(shape), FinitePlaces(digits, finite.all_known(window, size)).reshape(shape)
 
-    def from_digits(
-        self, digits: Any, value: Any, *, radius: Any = None, max_denominator: int | None = None
-    ) -> "AlgebraicArray":
+    def from_digits(self, digits: Any, value: Any, *, radius: Any = None) -> "AlgebraicArray":
         """Return the array with these coordinates, for decoding what a network or a file says.
 
-        The numbers are taken to be n/m, n in Z[θ], with m <= D and all conjugates at most H in absolute value, where
-        (2^d · D² · H · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
+        The numbers are taken to be n/m, n in Z[θ], with m and the absolute values of all conjugates at most H, where
+        (2^d · H³ · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
 
         Args:
             digits: integers, (*, n_primes, precision), most significant digit first.
             value: the images at the infinite place, floats or complex numbers (*); None where they are not known.
             radius: error bounds of the values, of each of real and imaginary part, (*); float64 rounding when left out.
-            max_denominator: D; where it is left out, D = H.
 
         Raises:
-            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or no D is left.
+            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or H is below 1.
 
         >>> space = AlgebraicSpace("x^2 - 2", root=1.414)
         >>> a = space.encode("1 + x/3")
@@ -287,24 +284,15 @@ class AlgebraicSpace:
         given = number_array("digits", digits)
         parts = self._measured_parts(value, radius, given.shape[:-2])
         shape = parts[0].shape
-        # log2 of D² · H, a little below
+        # log2 of H³, a little below
         room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
         room -= self.fractional_digits * sum(map(log2, self.primes))
-        if max_denominator is None:
-            # With D = H, each takes a third of the bits of D²·H.
-            bits = room / 3
-        else:
-            bits = log2(checked_count("max_denominator", max_denominator, error=EncodingError))
-        if bits < 0 or room - 2 * bits < -bits:  # then even 1/D is too large
+        if room < 0:
             raise EncodingError(
-                f"max_denominator={describe(max_denominator)} leaves no room in {self.precision} digits at "
-                f"{self.n_primes} primes; it must stay below about 2^{max(floor(room), 0)}"
+                f"{self.precision} digits at {self.n_primes} primes leave no room for a number; give more of either"
             )
-        height = Height(
-            np.full(shape, 2.0 ** min(bits, _MOST_BITS)),
-            np.full(shape, 2.0 ** min(room - 2 * bits, _MOST_BITS)),
-            np.zeros(shape, dtype=np.bool_),
-        )
+        bound = np.full(shape, 2.0 ** min(room / 3, _MOST_BITS))
+        height = Height(bound, bound, np.zeros(shape, dtype=np.bool_))
         return AlgebraicArray(self, InfinitePlace(parts, height, self.degree), read_digits(given, shape, self.window))
 
     def _measured_parts(self, value: Any, radius: Any, shape: tuple[int, ...]) -> tuple[RealPlace, ...]:
