@@ -141,8 +141,3 @@ def test_dates_as_text_are_days():
     encoder = AdelicEncoder(precision=15)
     assert np.array_equal(encoder.fit_transform(texts), AdelicEncoder(precision=15).fit_transform(days))
     assert np.array_equal(encoder.transform(texts[:1]), encoder.transform(days[:1]))
-
-
-def test_two_columns_of_one_name_are_refused_in_one_line():
-    with pytest.raises(EncodingError, match=r"^the table has two columns 'a'; rename one of them$"):
-        AdelicEncoder(primes=(2,)).fit(pd.DataFrame([[1, 2]], columns=["a", "a"]))

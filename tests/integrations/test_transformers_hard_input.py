@@ -3,13 +3,9 @@
 import random
 
 import pytest
-
-pytest.importorskip("transformers")
-
 import torch
-import transformers
 
-from adelic.integrations.transformers import NumberCollator, from_pretrained, rewrite
+from adelic.integrations.transformers import NumberCollator, rewrite
 from adelic.nn.heads.exact import BINARY, PRIMES, UNARY
 from adelic.numbers.describe import number_text
 
@@ -106,30 +102,3 @@ def test_gradient_checkpointing_gives_the_same_gradients(equipped, use_reentrant
     for weight, expected in zip(model.parameters(), plain, strict=True):
         assert (weight.grad is None) == (expected is None)
         assert expected is None or torch.allclose(weight.grad, expected)
-
-
-@pytest.mark.parametrize("options", [{}, {"gradient_accumulation_steps": 2}, {"dataloader_num_workers": 2}])
-def test_trainer_takes_batches_of_numbers_of_all_sizes(equipped, tmp_path, options):
-    model, tokenizer = equipped("LlamaForCausalLM", operations=("+",))
-    rng = random.Random(0)
-    pairs = [(rng.randrange(10**size), rng.randrange(10**size)) for size in (1, 5, 30, 70) * 8]
-    examples = [{"prompt": f"{a} + {b} =", "completion": f" {a + b}"} for a, b in pairs]
-    sizes = {"max_steps": 4, "per_device_train_batch_size": 2, "per_device_eval_batch_size": 5}
-    often = {"eval_strategy": "steps", "eval_steps": 2, "save_steps": 2}
-    quiet = {"report_to": [], "disable_tqdm": True, "use_cpu": True, "remove_unused_columns": False}
-    shapes = []
-    trainer = transformers.Trainer(
-        model,
-        transformers.TrainingArguments(str(tmp_path), **sizes, **often, **quiet, **options),
-        train_dataset=examples,
-        eval_dataset=examples[:12],
-        data_collator=NumberCollator(tokenizer, model.objective),
-        compute_metrics=lambda found: shapes.append(found.predictions.shape) or {},
-    )
-    trainer.train()
-    assert shapes == [(12, 5, model.config.vocab_size)] * 2
-    again = from_pretrained(tmp_path / "checkpoint-4")
-    batch = NumberCollator(tokenizer, model.objective)(examples[:4])
-    assert torch.equal(again(**batch).number_loss, model.eval()(**batch).number_loss)
-    resumed = {"resume_from_checkpoint": str(tmp_path / "checkpoint-2")}
-    assert trainer.train(**resumed).global_step == 4

@@ -5,20 +5,12 @@ import inspect
 
 import pytest
 import torch
+import transformers
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, EncodingError, SpaceError
+from adelic.integrations.transformers import NumberCollator, NumberLayers, NumberSettings, NumberTokenizer, equip
 from adelic.nn import adelic_targets
-
-transformers = pytest.importorskip("transformers")
-
-from adelic.integrations.transformers import (  # noqa: E402
-    NumberCollator,
-    NumberLayers,
-    NumberSettings,
-    NumberTokenizer,
-    equip,
-)
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked
 
@@ -165,17 +157,19 @@ def test_arguments_by_position(equipped, name, texts):
         model(batch["input_ids"], **batch)
 
 
-def test_wrong_shapes_of_numbers(equipped):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"number_digits": None}, "go together"),
+        ({"number_digits": torch.zeros(1, 2, 6, 1)}, r"number_digits of shape \(1, 2, 6, 1\) do not fit"),
+        ({"number_digits": torch.zeros(1, 3, 6, 2)}, "do not fit"),
+        ({"inputs_embeds": torch.zeros(1, 3, 32)}, "say the same"),
+    ],
+)
+def test_wrong_shapes_of_numbers(equipped, change, message):
     model, tokenizer = equipped("BertModel")
-    batch = tokenizer("1 and 2")
-    with pytest.raises(ConfigurationError, match="go together"):
-        model(batch["input_ids"], number_reals=batch["number_reals"])
-    with pytest.raises(ConfigurationError, match=r"number_digits of shape \(1, 2, 6, 1\) do not fit"):
-        model(batch["input_ids"], number_reals=batch["number_reals"], number_digits=batch["number_digits"][:, 1:])
-    with pytest.raises(ConfigurationError, match="say the same"):
-        model(batch["input_ids"], inputs_embeds=torch.zeros(1, 3, 32))
-    with pytest.raises(ConfigurationError, match="do not fit"):
-        model(**batch | {"number_digits": batch["number_digits"].expand(-1, -1, -1, 2)})
+    with pytest.raises(ConfigurationError, match=message):
+        model(**tokenizer("1 and 2") | change)
 
 
 @pytest.mark.parametrize("digit", [13, -1, 2**30])
@@ -213,35 +207,60 @@ def test_the_number_token_keeps_its_embedding(equipped, name, texts):
     model(**tokenizer(texts))
 
 
-def test_what_cannot_be_equipped(equipped, word_tokenizer, tiny_model):
+def replaced(make, size):
+    model = make("BertModel", size)
+    model.forward = model.forward
+    return model
+
+
+def without_weights(make, size):
+    with torch.device("meta"):
+        return make("BertModel", size)
+
+
+def encoder_decoder(_make, size):
+    sizes = {"vocab_size": size, "d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    return transformers.T5ForConditionalGeneration(transformers.T5Config(**sizes))
+
+
+def bert(make, size):
+    return make("BertModel", size)
+
+
+FOUR = ("+", "-", "*", "/")
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "error", "message"),
+    [
+        (encoder_decoder, {}, ConfigurationError, "is an encoder-decoder"),
+        (replaced, {}, ConfigurationError, "was replaced, as device_map"),
+        (without_weights, {}, ConfigurationError, "is on the device meta; equip it when it has weights"),
+        (bert, {"features": "fourier"}, ConfigurationError, "features='fourier'"),
+        (bert, {"real_scale": 0}, ConfigurationError, "real_scale=0"),
+        (bert, {"loss_weight": -1}, ConfigurationError, "loss_weight=-1"),
+        (bert, {"space": "space"}, ConfigurationError, "must be an AdeleSpace"),
+        (bert, {"max_numerator": 10**6}, SpaceError, "do not tell apart"),
+        (bert, {"constants": (60,)}, ConfigurationError, "constants and recent are for operations"),
+        (bert, {"operations": FOUR, "constants": "100"}, ConfigurationError, r"'100' is no list of numbers; \(100,"),
+        (bert, {"operations": ("+", "plus")}, ConfigurationError, "operations has 'plus'"),
+        (bert, {"operations": FOUR, "recent": 0}, ConfigurationError, "recent=0 must be a whole number from 1 to 128"),
+        (bert, {"operations": "+-"}, ConfigurationError, "is no list of names"),
+        (bert, {"operations": FOUR, "steps": 3}, ConfigurationError, "steps=3 must be 1 or 2"),
+        (bert, {"operations": ("gcd",), "steps": 2}, ConfigurationError, "steps=2 needs one of"),
+    ],
+)
+def test_what_cannot_be_equipped(word_tokenizer, tiny_model, make, options, error, message):
+    """It is said before anything is changed."""
+    tokenizer = word_tokenizer()
+    model = make(tiny_model, len(tokenizer))
+    with pytest.raises(error, match=message):
+        equip(model, tokenizer, **{"space": SPACE} | options)
+    assert not type(model).__name__.startswith("Adelic")
+    assert "[NUM]" not in tokenizer.get_vocab()
+
+
+def test_nothing_is_equipped_twice(equipped):
     model, tokenizer = equipped("BertModel")
     with pytest.raises(ConfigurationError, match="AdelicBertModel is equipped already"):
         equip(model, tokenizer.tokenizer, SPACE)
-    t5 = transformers.T5ForConditionalGeneration(
-        transformers.T5Config(vocab_size=20, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
-    )
-    plain = word_tokenizer()
-    with pytest.raises(ConfigurationError, match="is an encoder-decoder"):
-        equip(t5, plain, SPACE)
-    hooked = tiny_model("BertModel", len(plain))
-    hooked.forward = hooked.forward
-    with pytest.raises(ConfigurationError, match="was replaced, as device_map"):
-        equip(hooked, plain, SPACE)
-    with torch.device("meta"):
-        empty = tiny_model("BertModel", len(plain))
-    with pytest.raises(ConfigurationError, match="is on the device meta; equip it when it has weights"):
-        equip(empty, plain, SPACE)
-    bert = tiny_model("BertModel", len(plain))
-    for options, message in (
-        ({"features": "fourier"}, "features='fourier'"),
-        ({"real_scale": 0}, "real_scale=0"),
-        ({"loss_weight": -1}, "loss_weight=-1"),
-    ):
-        with pytest.raises(ConfigurationError, match=message):
-            equip(bert, plain, SPACE, **options)
-    with pytest.raises(ConfigurationError, match="must be an AdeleSpace"):
-        equip(bert, plain, "space")
-    with pytest.raises(SpaceError, match="do not tell apart"):
-        equip(bert, plain, SPACE, max_numerator=10**6)
-    assert type(bert).__name__ == "BertModel"
-    assert "[NUM]" not in plain.get_vocab()

@@ -8,20 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
-pytest.importorskip("transformers")
-
 import torch
 import transformers
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.integrations.transformers import (
-    NumberCollator,
-    NumberTokenizer,
-    equip,
-    from_pretrained,
-)
+from adelic.integrations.transformers import NumberCollator, NumberTokenizer, equip, from_pretrained
 from adelic.nn import exact_numbers
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
@@ -36,20 +28,16 @@ def question(rng, size=100):
 
 
 @pytest.fixture(scope="module")
-def trained(word_tokenizer, tiny_model):
+def trained(word_tokenizer, tiny_model, fit):
     """Return a small Llama that has learned the four operations from answers, and its tokenizer."""
     tokenizer = word_tokenizer(padding_side="left")
     model = equip(tiny_model("LlamaForCausalLM", len(tokenizer)), tokenizer, SPACE, real_scale=100, operations=FOUR)
     number_tokenizer = NumberTokenizer(tokenizer)
     collator, rng = NumberCollator(number_tokenizer, model.objective), random.Random(0)
-    optimizer = torch.optim.AdamW(model.train().parameters(), 5e-3)
-    for _ in range(80):
-        outputs = model(**collator([question(rng) for _ in range(32)]))
-        assert outputs.number_derivable == 1
-        outputs.loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    return model.eval(), number_tokenizer
+    batches = [collator([question(rng) for _ in range(32)]) for _ in range(80)]
+    assert model(**batches[0]).number_derivable == 1
+    model.numbers.operations.n_steps.zero_()
+    return fit(model, batches, 5e-3), number_tokenizer
 
 
 def test_a_model_computes_exactly_with_numbers_that_it_never_saw(trained):
@@ -97,14 +85,6 @@ def test_what_no_number_is_made_of(trained, prompt, derivations):
     assert re.fullmatch(derivations, str(written.derivations[0, -1]))
 
 
-def test_several_sequences_a_prompt_have_their_own_derivations(trained):
-    model, tokenizer = trained
-    prompts = tokenizer(["7 * 8 =", "10 + 20 ="])
-    written = model.generate(**prompts, max_new_tokens=1, do_sample=True, num_return_sequences=2)
-    is_number = written.sequences[:, -1] == tokenizer.token_id
-    assert [written.derivations[row, -1] is not None for row in range(4)] == is_number.tolist()
-
-
 @pytest.mark.parametrize("options", [{"use_cache": False}, {"num_beams": 3}, {"do_sample": True, "num_beams": 1}])
 def test_numbers_that_were_written_are_numbers_of_the_context(trained, options, only):
     model, tokenizer = trained
@@ -145,17 +125,12 @@ def test_saved_copied_and_pickled_it_computes_the_same(trained, tmp_path):
     assert low.generate(**batch, max_new_tokens=1, do_sample=False).numbers[:, -1].tolist() == [56, 30]
 
 
-def test_two_steps_write_one_number(equipped, tmp_path):
+def test_two_steps_write_one_number(equipped, tmp_path, fit):
     model, tokenizer = equipped("LlamaForCausalLM", operations=FOUR, steps=2)
     collator = NumberCollator(tokenizer, "causal")
     batch = collator([{"prompt": "3 and 5 and 20 =", "completion": " 160"}])
     assert model(**batch).number_derivable == 1  # (3 + 5) · 20
-    optimizer = torch.optim.Adam(model.parameters(), 0.01)
-    for _ in range(40):
-        optimizer.zero_grad()
-        model(**batch).loss.backward()
-        optimizer.step()
-    model.eval().save_pretrained(tmp_path)
+    fit(model, [batch] * 40).save_pretrained(tmp_path)
     prompt = tokenizer(["3 and 5 and 20 ="])
     for again in (model, from_pretrained(tmp_path)):
         written = again.generate(**prompt, max_new_tokens=1, do_sample=False)
@@ -211,26 +186,6 @@ def test_texts_of_another_models_tokenizer_are_refused(trained, word_tokenizer, 
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"constants": (60,)}, "constants and recent are for operations"),
-        ({"operations": FOUR, "constants": "100"}, r"constants='100' is no list of numbers; \(100,\) is one"),
-        ({"operations": ("+", "plus")}, "operations has 'plus'"),
-        ({"operations": FOUR, "recent": 0}, "recent=0 must be a whole number from 1 to 128, or None"),
-        ({"operations": "+-"}, "is no list of names"),
-        ({"operations": FOUR, "steps": 3}, "steps=3 must be 1 or 2"),
-        ({"operations": ("gcd",), "steps": 2}, "steps=2 needs one of"),
-    ],
-)
-def test_wrong_options_are_named_before_anything_is_changed(options, message, word_tokenizer, tiny_model):
-    tokenizer = word_tokenizer()
-    model = tiny_model("LlamaForCausalLM", len(tokenizer))
-    with pytest.raises(ConfigurationError, match=message):
-        equip(model, tokenizer, SPACE, **options)
-    assert "[NUM]" not in tokenizer.get_vocab()
-
-
-@pytest.mark.parametrize(
     ("texts", "at", "is_hidden", "share"),
     [
         (["7 + 8 = 15", "7 + 8 = 16"], 0, True, 0),  # 15 − 8 is no sum, and nothing gives 7
@@ -276,11 +231,7 @@ def test_a_share_of_examples_is_hidden_the_same_for_a_seed(trained):
 
 @pytest.mark.parametrize(
     ("hidden", "operations", "message"),
-    [
-        (1.5, FOUR, "hidden=1.5 is no share"),
-        (float("nan"), FOUR, "hidden=nan is no share"),
-        (0.5, (), "hidden=0.5 is for"),
-    ],
+    [(1.5, FOUR, "hidden=1.5 is no share"), (np.nan, FOUR, "hidden=nan is no share"), (0.5, (), "hidden=0.5 is for")],
 )
 def test_what_cannot_be_hidden_is_refused(equipped, hidden, operations, message):
     _, tokenizer = equipped("LlamaForCausalLM", operations=operations)

@@ -22,15 +22,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from adelic import AdeleSpace
+from adelic.integrations.transformers import NumberSettings, equipped_class
+from adelic.integrations.transformers.layers import unknown_numbers
 from adelic.nn import adelic_targets
 from adelic.storage.files import atomic_write, cache_folder
-
-transformers = pytest.importorskip("transformers")
-
-from adelic.integrations.transformers import NumberSettings, equipped_class  # noqa: E402
-from adelic.integrations.transformers.layers import unknown_numbers  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the library's own, about its own models
 

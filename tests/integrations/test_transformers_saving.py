@@ -9,20 +9,13 @@ import sys
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, ConfigurationError, SpaceError
-
-transformers = pytest.importorskip("transformers")
-
-from adelic.integrations.transformers import (  # noqa: E402
-    NumberTokenizer,
-    equip,
-    equipped_class,
-    from_pretrained,
-)
-from adelic.integrations.transformers.layers import NumberSettings  # noqa: E402
+from adelic.integrations.transformers import NumberTokenizer, equip, equipped_class, from_pretrained
+from adelic.integrations.transformers.layers import NumberSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked
 
@@ -98,14 +91,15 @@ def test_what_is_not_equipped_is_not_loaded(tiny_model, tmp_path):
 
 HOSTILE = [
     ("space", "abc", "are not the settings of an equipped model: .*'str' object is not a mapping"),
-    (
-        "space",
-        {"primes": [2, 2**31 - 1], "precision": 1, "fractional_digits": 0},
-        "space=.* must be an AdeleSpace with at",
+    *(
+        ("space", {"primes": primes, "precision": precision, "fractional_digits": 0}, message)
+        for primes, precision, message in [
+            ([2, 2**31 - 1], 1, "space=.* must be an AdeleSpace with at"),
+            ([2], 10**7, "space=.* must be an AdeleSpace with at"),
+            (list(range(10**5)), 1, "10,001 primes are too many"),
+            (7, {"2": 3}, "primes=7 is not a sequence"),
+        ]
     ),
-    ("space", {"primes": [2], "precision": 10**7, "fractional_digits": 0}, "space=.* must be an AdeleSpace with at"),
-    ("space", {"primes": list(range(10**5)), "precision": 1, "fractional_digits": 0}, "10,001 primes are too many"),
-    ("space", {"primes": 7, "precision": {"2": 3}, "fractional_digits": 0}, "primes=7 is not a sequence"),
     ("real_scale", 10**400, "real_scale=1000000…000 .401 digits. must be positive and finite"),
     ("real_scale", "1", "real_scale='1' must be positive and finite"),
     ("loss_weight", float("nan"), "loss_weight=nan must be finite"),

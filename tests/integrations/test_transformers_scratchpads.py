@@ -1,5 +1,6 @@
 """Expressions become texts of exact steps, which are read as they are meant."""
 
+import itertools
 import re
 from fractions import Fraction
 
@@ -105,21 +106,15 @@ LEFT_OVER = {
     "12% of 50 + 3": "12%",
     "In 1999 she had 3+5": "1999",
 }
-_numbers = st.one_of(
-    st.integers(0, 99).map(str),
-    st.integers(0, 10**20).map(str),
-    st.decimals(0, 99, places=2, allow_nan=False).map("{:f}".format),
-)
+_decimals = st.decimals(0, 99, places=2, allow_nan=False).map("{:f}".format)
+_numbers = st.one_of(st.integers(0, 99).map(str), st.integers(0, 10**20).map(str), _decimals)
 _signed = st.one_of(_numbers, _numbers.map("-{}".format), _numbers.map("(-{})".format))
-_powers = st.tuples(st.one_of(_numbers, _numbers.map("(-{})".format)), st.integers(-2, 3)).map(
-    "{0[0]} ** {0[1]}".format
-)
+_powers = st.builds("{} ** {}".format, st.one_of(_numbers, _numbers.map("(-{})".format)), st.integers(-2, 3))
 EXPRESSIONS = st.recursive(
     st.one_of(_signed, _powers),
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", " + ", " - ", " * ", " / "]), inner).map("".join),
-        inner.map("({})".format),
-        inner.map("-({})".format),
+        st.builds("{}{}{}".format, inner, st.sampled_from(["+", "-", "*", "/", " + ", " - ", " * ", " / "]), inner),
+        st.builds("{}({})".format, st.sampled_from(["", "-"]), inner),
     ),
     max_leaves=8,
 )
@@ -332,7 +327,7 @@ def test_rewriting_needs_operations(equipped):
 
 
 @pytest.mark.long
-def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(word_tokenizer):
+def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(word_tokenizer, fit):
     """In 300 steps; a window of four tokens, so that what it learns is local."""
     rng = np.random.default_rng(0)
 
@@ -344,11 +339,8 @@ def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(w
             parts[at : at + 2] = [f"({inner})" if rng.integers(2) else inner]
         return parts[0]
 
-    examples = [
-        example
-        for n in rng.integers(2, 5, size=1000)
-        for example in scratchpad(expression(n), style="rewrite", rng=rng)
-    ]
+    pads = (scratchpad(expression(n), style="rewrite", rng=rng) for n in rng.integers(2, 5, size=1000))
+    examples = list(itertools.chain.from_iterable(pads))
     tokenizer = word_tokenizer("(", ")", "((", "))", padding_side="left")
     torch.manual_seed(0)
     config = transformers.MistralConfig(
@@ -359,14 +351,7 @@ def test_a_small_model_learns_to_compute_longer_expressions_than_it_was_taught(w
     model = equip(transformers.MistralForCausalLM(config), tokenizer, space, operations=("+", "-", "*"), constants=())
     number_tokenizer = NumberTokenizer(tokenizer)
     collate = NumberCollator(number_tokenizer, model.objective)
-    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
-    for step in range(300):
-        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - step / 300)
-        batch = collate([examples[at] for at in rng.integers(len(examples), size=32)])
-        optimizer.zero_grad()
-        model(**batch).loss.backward()
-        optimizer.step()
-    model.eval()
+    fit(model, [collate([examples[at] for at in rng.integers(len(examples), size=32)]) for _ in range(300)])
     texts = [expression(8) for _ in range(100)]
     found = rewrite(model, number_tokenizer, [scratchpad(text)["prompt"] for text in texts])
     right = sum(one.number == value_of(text) for one, text in zip(found, texts, strict=True))

@@ -8,19 +8,10 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
+from adelic.integrations.transformers import NumberCollator, NumberSettings, NumberTokenizer, equip, find_numbers
+from adelic.integrations.transformers.layers import note_settings
+from adelic.integrations.transformers.patching import add_number_token
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT
-
-transformers = pytest.importorskip("transformers")
-
-from adelic.integrations.transformers import (  # noqa: E402
-    NumberCollator,
-    NumberSettings,
-    NumberTokenizer,
-    equip,
-    find_numbers,
-)
-from adelic.integrations.transformers.layers import note_settings  # noqa: E402
-from adelic.integrations.transformers.patching import add_number_token  # noqa: E402
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11), precision=4)
 
@@ -131,11 +122,10 @@ def test_a_token_that_reaches_into_the_completion_is_learned(tokenizer, prompt, 
 @pytest.mark.parametrize("example", [("1", "2"), ("1 + 2 =", ""), ("1 + 2 =", " 3")])
 def test_examples_of_which_nothing_is_learned_are_told_once(tokenizer, example):
     collator = NumberCollator(tokenizer, "causal", max_length=4)
-    with pytest.warns(
-        UserWarning, match=r"nothing is learned of the prompt '1.* that is empty, cut off, or within the"
-    ):
-        collator([dict(zip(("prompt", "completion"), example, strict=True)), "4 and"])
-    collator([dict(zip(("prompt", "completion"), example, strict=True))])
+    row = dict(zip(("prompt", "completion"), example, strict=True))
+    with pytest.warns(UserWarning, match=r"nothing is learned of the prompt '1.* that is empty, cut off, or within"):
+        collator([row, "4 and"])
+    collator([row])
 
 
 @pytest.mark.parametrize(
@@ -185,26 +175,30 @@ def test_entries_that_some_examples_lack_are_refused(tokenizer, with_it, without
         NumberCollator(tokenizer, None)(examples)
 
 
-def test_wrong_examples_and_objectives(tokenizer):
-    with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
-        NumberCollator(tokenizer, None)([{"txt": "1"}])
-    with pytest.raises(
-        ConfigurationError, match=r"example with nothing has no 'text', .* says remove_unused_columns=False$"
-    ):
-        NumberCollator(tokenizer, None)([{}])  # as Trainer leaves of {"text": ...}
-    with pytest.raises(ConfigurationError, match="the 'completion' of an example is 8, which is no text; give a str"):
-        NumberCollator(tokenizer, "causal")([{"prompt": "3 + 5 =", "completion": 8}])
-    for none in (None, "gpt2", object()):
-        with pytest.raises(ConfigurationError, match="is not a tokenizer; AutoTokenizer"):
-            NumberTokenizer(none)
-        with pytest.raises(ConfigurationError, match="is not a tokenizer; AutoTokenizer"):
-            equip(none, none, SPACE)
-        with pytest.raises(ConfigurationError, match="is not a model of Transformers"):
-            equip(none, tokenizer.tokenizer, SPACE)
-        with pytest.raises(ConfigurationError, match="is not a NumberTokenizer"):
-            NumberCollator(none, None)
-    with pytest.raises(ConfigurationError, match="objective='clm' must be 'causal', 'masked' or None"):
-        NumberCollator(tokenizer, "clm")
+NO_TOKENIZER = "is not a tokenizer; AutoTokenizer"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: NumberCollator(t, None)([{"txt": "1"}]), "an example with txt has no 'text'"),
+        # as Trainer leaves of {"text": …}
+        (lambda t: NumberCollator(t, None)([{}]), r"with nothing has no 'text', .* says remove_unused_columns=False$"),
+        (
+            lambda t: NumberCollator(t, "causal")([{"prompt": "3 =", "completion": 8}]),
+            "'completion' of an example is",
+        ),
+        (lambda t: NumberCollator(t, "clm"), "objective='clm' must be 'causal', 'masked' or None"),
+        *((lambda t, none=none: NumberTokenizer(none), NO_TOKENIZER) for none in (None, "gpt2", object())),
+        *((lambda t, none=none: equip(none, none, SPACE), NO_TOKENIZER) for none in (None, "gpt2", object())),
+        (lambda t: equip("gpt2", t.tokenizer, SPACE), "is not a model of Transformers"),
+        (lambda t: NumberCollator("gpt2", None), "is not a NumberTokenizer"),
+        (lambda t: NumberTokenizer(t.tokenizer), "does not say which space its model has; give it as space"),
+    ],
+)
+def test_wrong_examples_and_objectives(tokenizer, call, message):
+    with pytest.raises(ConfigurationError, match=message):
+        call(tokenizer)
 
 
 @pytest.mark.parametrize("objective", ["causal", "masked"])
@@ -228,9 +222,7 @@ def test_numbers_that_are_no_targets_may_be_any(tokenizer):
     NumberCollator(told, "masked", mask_probability=0.0)(["10 + 1/3"])
 
 
-def test_a_tokenizer_that_says_no_space_needs_one(tokenizer):
-    with pytest.raises(ConfigurationError, match="does not say which space its model has; give it as space"):
-        NumberTokenizer(tokenizer.tokenizer)
+def test_settings_of_a_tokenizer_are_checked(tokenizer):
     tokenizer.tokenizer.init_kwargs["adelic"] = {"space": 1}
     with pytest.raises(ConfigurationError, match="are not the settings of an equipped model"):
         NumberTokenizer(tokenizer.tokenizer)

@@ -11,7 +11,7 @@ from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, EncodingError, RangeError, UnknownNameError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.placewise import digit_characters
-from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, unit_residues, valuation_unit
+from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, valuation_unit
 
 PRIMES, SMALL = (2, 3, 5, 7, 11, 13, 59), AdeleSpace(primes=(2, 3), precision=1)
 
@@ -91,35 +91,35 @@ def test_graphs_and_maps_have_no_checks():
 @settings(deadline=None)
 @given(st.integers(-(10**6), 10**6))
 def test_features_of_integers_from_their_definition(q):
-    space = AdeleSpace(primes=(2, 5, 7), precision=3)
+    space = AdeleSpace(precision={2: 3, 5: 2, 7: 1})
     characters = PlaceEmbedding(space, real_scale=100.0)(space.encode(q)).double()
     assert characters.shape == (4, 3 + 3 * 3)
     sign = (q > 0) - (q < 0)
     expected = [1, q / 100, sign * math.log1p(abs(q) / 100), sign]
     torch.testing.assert_close(characters[0, :4], torch.tensor(expected, dtype=torch.float64), atol=1e-6, rtol=1e-6)
-    for j, p in enumerate(space.primes):
-        angles = [2 * math.pi * (q % p**k) / p**k for k in (1, 2, 3)]
-        waves = [f(angle) for angle in angles for f in (math.cos, math.sin)]
-        is_above = [float(q % p**k == 0) for k in (1, 2, 3)]
+    for j, (p, n) in enumerate(zip(space.primes, space.precisions, strict=True)):
+        angles, missing = [2 * math.pi * (q % p**k) / p**k for k in range(1, n + 1)], [0.0] * (3 - n)
+        waves = [f(angle) for angle in angles for f in (math.cos, math.sin)] + 2 * missing
+        is_above = [float(q % p**k == 0) for k in range(1, n + 1)]
         unit = q
         while unit and unit % p == 0:
             unit //= p
-        known = digit_characters(p)[unit % p if any(v == 0 for v in is_above) else 0, 4:].tolist()
-        expected = torch.tensor([1.0, *waves, *is_above, *known], dtype=torch.float64)
+        known = digit_characters(p)[unit % p if not all(is_above) else 0, 4:].tolist()
+        expected = torch.tensor([1.0, *waves, *is_above, *missing, *known], dtype=torch.float64)
         torch.testing.assert_close(characters[1 + j], expected, atol=1e-6, rtol=1e-6)
 
 
 @settings(deadline=None)
 @given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=4))
 def test_digits_and_one_hot_digits_are_the_digits(numbers):
-    space = AdeleSpace(primes=(2, 3, 7), precision=7, fractional_digits=5)
+    space = AdeleSpace(precision={2: 7, 3: 6, 7: 6}, fractional_digits=5)
     adeles = space.encode(numbers)
     digits = torch.tensor(adeles.digits.astype(np.int64)).flip(-1)
     raw = PlaceEmbedding(space, "digits")(adeles)[:, 1:]
     torch.testing.assert_close(raw * torch.tensor(space.primes)[:, None], digits.float())
     hot = PlaceEmbedding(space, "one-hot-digits")(adeles)[:, 1:].unflatten(-1, (digits.shape[-1], 7))
-    assert torch.equal(hot.argmax(-1), digits)
-    assert torch.equal(hot.sum(-1), torch.ones(digits.shape))
+    exists = torch.from_numpy(space.window.exists).flip(-1)
+    assert torch.equal(hot, torch.nn.functional.one_hot(digits, 7) * exists[..., None])
 
 
 @pytest.mark.parametrize("features", PLACE_FEATURES)
@@ -131,36 +131,6 @@ def test_numbers_come_as_adeles_or_as_tensors(features):
     assert torch.equal(embedding(parts), embedding(adeles))
     assert not list(embedding.parameters())
     assert list(embedding.state_dict()) == ["_extra_state"]
-
-
-@pytest.mark.parametrize("features", PLACE_FEATURES)
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.integers(-(10**5), 10**5), min_size=1, max_size=4))
-def test_digits_by_prime_have_each_primes_own_features(features, numbers):
-    """Each place has what the space of its prime alone gives it, spread over the wider layout; zeros elsewhere."""
-    space = AdeleSpace(precision={2: 6, 7: 2, 3: 4, 11: 1})
-    found = PlaceEmbedding(space, features)(space.encode(numbers))
-    columns = space.max_precision
-    for j, (p, n) in enumerate(zip(space.primes, space.precisions, strict=True)):
-        one = AdeleSpace((p,), n)
-        alone = PlaceEmbedding(one, features)
-        own = alone(one.encode(numbers))[:, 1]
-        if features == "characters":
-            parts = [(0, 1), (1, 1 + 2 * n), (1 + 2 * n, 1 + 3 * n), (1 + 3 * n, 3 + 3 * n)]
-            starts = [0, 1, 1 + 2 * columns, 1 + 3 * columns]
-        elif features == "multiplicative-characters":
-            parts, starts = [(0, n + 1), (n + 1, n + len(unit_residues(p, n)))], [0, columns + 1]
-        elif features == "valuation-unit":
-            parts, starts = [(0, n + 1), (n + 1, n + 1 + len(unit_residues(p, n)))], [0, columns + 1]
-        else:
-            parts, starts = [(0, n * (p if features == "one-hot-digits" else 1))], [0]
-        expected = torch.zeros(len(numbers), found.shape[-1])
-        for (first, last), start in zip(parts, starts, strict=True):
-            block = own[:, first:last]
-            if features == "one-hot-digits":
-                block = torch.nn.functional.pad(block.unflatten(-1, (n, p)), (0, 11 - p)).flatten(-2)
-            expected[:, start : start + block.shape[-1]] = block
-        torch.testing.assert_close(found[:, 1 + j], expected, atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize(

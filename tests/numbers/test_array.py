@@ -1,6 +1,7 @@
 """What an `AdeleArray` does as an array: shape, indexing, broadcasting, mixing, errors, display, copies."""
 
 import copy
+import operator
 import pickle
 from fractions import Fraction
 
@@ -15,12 +16,7 @@ from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, Pre
 torch = pytest.importorskip("torch")
 
 SPACE = AdeleSpace(primes=(2, 3, 5), precision=8)
-OPERATIONS = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-}
+OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
 
 
 def cube(shape=(2, 3, 4)):
@@ -139,16 +135,15 @@ class TestMixing:
               (7, 11), ([7, 1], [11, 7]), [[7], [11]], torch.tensor([7, 11]), np.array(["7/11", "1"]))  # fmt: skip
 
     @pytest.mark.parametrize("other", OTHERS, ids=lambda other: type(other).__name__)
-    @pytest.mark.parametrize("name", sorted(OPERATIONS))
-    def test_either_side(self, name, other):
-        operation = OPERATIONS[name]
+    @pytest.mark.parametrize("operation", OPERATIONS)
+    def test_either_side(self, operation, other):
         a = SPACE.encode([7, 49])
         encoded = SPACE.encode(other)
-        if name != "/" or encoded.digits[..., -1].all():  # units at each prime
+        if operation is not operator.truediv or encoded.digits[..., -1].all():  # units at each prime
             left = operation(a, other)
             assert isinstance(left, AdeleArray)
             assert np.all(left == operation(a, encoded))
-        if isinstance(other, tuple) and name == "+":
+        if isinstance(other, tuple) and operation is operator.add:
             return  # a tuple adds to tuples alone
         right = operation(other, a)
         assert isinstance(right, AdeleArray)
@@ -164,17 +159,17 @@ class TestMixing:
         assert (wide.decode() == np.arange(60) + np.array([[1], [2], [3]])).all()
         assert (wide.reshape(3, 60)[:, ::-1] * 7 == 7 * wide[:, ::-1]).all()
 
-    @pytest.mark.parametrize("name", sorted(OPERATIONS))
-    def test_shapes_that_do_not_fit(self, name):
+    @pytest.mark.parametrize("operation", OPERATIONS)
+    def test_shapes_that_do_not_fit(self, operation):
         with pytest.raises(SpaceError, match=r"shapes \(2,\) and \(3,\) do not fit together"):
-            OPERATIONS[name](SPACE.encode([1, 1]), SPACE.encode([1, 1, 1]))
+            operation(SPACE.encode([1, 1]), SPACE.encode([1, 1, 1]))
         with pytest.raises(SpaceError, match="do not fit together"):
             SPACE.encode([1, 1]) == SPACE.encode([1, 1, 1])  # noqa: B015
 
     def test_different_spaces(self):
         other = AdeleSpace(primes=(2, 3), precision=8).encode(1)
         a = SPACE.encode(1)
-        for operation in (*OPERATIONS.values(), lambda a, b: a == b, lambda a, b: a != b):
+        for operation in (*OPERATIONS, operator.eq, operator.ne):
             with pytest.raises(SpaceError, match="arrays of different spaces do not mix"):
                 operation(a, other)
         assert (a + AdeleSpace(primes=(2, 3, 5), precision=8).encode(1)).decode() == 2
@@ -182,7 +177,7 @@ class TestMixing:
     @pytest.mark.parametrize("other", [0.5, np.float32(1), None, True, "x", 1j, {1}, float("nan"), np.array([0.5])])
     def test_operands_that_are_no_numbers(self, other):
         a = SPACE.encode([1, 2])
-        for operation in OPERATIONS.values():
+        for operation in OPERATIONS:
             with pytest.raises(EncodingError):
                 operation(a, other)
         with pytest.raises(EncodingError):
@@ -319,17 +314,6 @@ class TestDivision:
             SPACE.encode([1] * size) / SPACE.encode(256)
         with pytest.raises(PrecisionError, match=r"2-adic valuation −8.*fractional_digits=8 would hold it: with"):
             SPACE.encode([1] * size) / 256
-
-    @pytest.mark.parametrize("size", [1, 60])
-    def test_products_below_the_window(self, size):
-        space = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=1)
-        a = space.encode([1] * (size - 1) + ["7/5"])
-        with pytest.raises(PrecisionError) as caught:
-            a * "1/5"
-        for part in ("product 0.28", f"position [{size - 1}]", "valuation −2", "fractional_digits=2 would hold it"):
-            assert part in str(caught.value)
-        with pytest.raises(PrecisionError, match=r"the product 0\.28 has 5-adic valuation −2"):
-            a[size - 1] * "1/5"
 
 
 class TestDisplay:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import adelic
 from adelic import AdeleSpace, choose_space
-from adelic.errors import DecodingError, EncodingError, SpaceError
+from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.choice import CANDIDATES, coordinates, prime_information
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import read
@@ -178,14 +178,6 @@ def test_nothing_cheaper_would_do(values, operations, candidates):
     assert {space.n_primes for space in choice.alternatives} == {len(primes) for primes in searched}
 
 
-@pytest.mark.parametrize("operations", [0, 1, 2])
-def test_one_digit_less_does_not_decode(operations):
-    choice = choose_space([-1000, 999], ROOMY, operations, candidates=(2, 3))
-    space = AdeleSpace(choice.space.primes, choice.space.precision - 1)
-    with pytest.raises(DecodingError):
-        space.encode((-1000) ** (operations + 1)).decode()
-
-
 @pytest.mark.parametrize("values", [range(-500, 1000), np.arange(-500, 1000), [[-500, 999], [0, 4]], ["999", "-500"]])
 def test_all_forms_of_values(values):
     assert choose_space(values).space == choose_space([999]).space
@@ -231,11 +223,8 @@ def test_the_least_budget_is_named_and_does():
     [
         ({"values": []}, EncodingError, "no values"),
         ({"values": ["x"]}, EncodingError, "'x' is not a number"),
-        ({"values": [1], "budget": 0}, SpaceError, "budget=0"),
-        ({"values": [1], "budget": 1.5}, SpaceError, r"budget=1\.5"),
-        ({"values": [1], "operations": -1}, SpaceError, "operations=-1"),
-        ({"values": [1], "operations": 65}, SpaceError, "operations=65"),
-        ({"values": [1], "operations": True}, SpaceError, "operations=True"),
+        *(({"values": [1], "budget": bad}, SpaceError, f"budget={bad}") for bad in (0, 1.5)),
+        *(({"values": [1], "operations": bad}, SpaceError, f"operations={bad}") for bad in (-1, 65, True)),
         ({"values": [1], "candidates": (2, 9)}, SpaceError, "9 is not a prime"),
         ({"values": [1], "candidates": ()}, SpaceError, "no p-adic coordinate"),
         ({"values": [1], "candidates": range(100_000)}, SpaceError, "100,000 primes are too many .*; at most 100"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic.errors import DecodingError
-from adelic.numbers.describe import at_position, describe, expansion_text, number_text, one_line, parse_expansion
+from adelic.numbers.describe import describe, expansion_text, number_text, one_line, parse_expansion
 
 
 @pytest.mark.long
@@ -37,11 +37,6 @@ def test_long_messages_keep_both_ends():
     assert line.endswith("middle last")
 
 
-def test_positions():
-    assert at_position((3,)) == " at position [3]"
-    assert at_position(()) == ""
-
-
 @given(st.sampled_from([2, 3, 7, 11, 251]), st.data())
 def test_texts_are_read_back(p, data):
     digits = data.draw(st.lists(st.integers(0, p - 1), min_size=1, max_size=12))
@@ -61,13 +56,6 @@ def test_a_million_leading_zeros():
     assert expansion_text([0] * 10**6 + [1, 0], 2, terminates=True) == "10"
     assert expansion_text([0] * 10**6, 2, terminates=True) == "0"
     assert expansion_text([0, 3], 5, 2, terminates=True) == ".03"
-
-
-def test_paper_example():
-    assert expansion_text([1, 1, 0, 1, 1], 2) == "…11011"
-    assert expansion_text([0, 1, 2, 1, 2], 3) == "…01212"
-    assert expansion_text([0, 0, 0, 1, 2], 5, 1, terminates=True) == "1.2"
-    assert expansion_text([5, 4, 1, 3, 0], 7) == "…54130"
 
 
 def test_unknown_places_are_marked():

@@ -16,13 +16,6 @@ from adelic.numbers.primes import (
 )
 
 
-@given(st.integers(-(10**12), 10**12).filter(bool), st.sampled_from([2, 3, 5, 7]), st.integers(0, 200))
-def test_valuation(unit, p, k):
-    while unit % p == 0:
-        unit //= p
-    assert valuation(unit * p**k, p) == k
-
-
 @pytest.mark.parametrize("dtype", [np.int64, object])
 def test_largest_valuation(dtype):
     for k in range(5):

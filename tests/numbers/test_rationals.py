@@ -135,17 +135,13 @@ class TestScalars:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("7/5", Fraction(7, 5)),
             (" 7/5 ", Fraction(7, 5)),
             ("7 / 5", Fraction(7, 5)),
             ("-14/10\n", Fraction(-7, 5)),
             ("+3", 3),
-            ("-3", -3),
             ("-0", 0),
-            ("1.25", Fraction(5, 4)),
             (".5", HALF),
             ("5.", 5),
-            ("-0.5", -HALF),
             ("1e-3", Fraction(1, 1000)),
             ("1.5E+3", 1500),
             ("1_000_000", 10**6),

@@ -9,13 +9,7 @@ from adelic.nn.bodies.mlp_classifier import MLPClassifier
 from adelic.numbers import AdeleSpace
 
 VOCABULARY = nn.Vocabulary(range(-2, 3))
-EMBEDDINGS = [
-    nn.LearnedEmbedding,
-    nn.AdelicEmbedding,
-    nn.FoNEEmbedding,
-    nn.XValEmbedding,
-    nn.BaseDigitsEmbedding,
-]
+EMBEDDINGS = [nn.LearnedEmbedding, nn.AdelicEmbedding, nn.FoNEEmbedding, nn.XValEmbedding, nn.BaseDigitsEmbedding]
 
 
 def body(embedding=nn.LearnedEmbedding, vocabulary=VOCABULARY, **options):

@@ -99,12 +99,6 @@ def test_a_place_depends_on_itself_alone_unless_places_are_mixed():
     assert dependence("late").all()
 
 
-def test_permuting_places_and_their_weights_permutes_the_states():
-    made, permuted, order = encoder(), encoder(), torch.tensor([2, 0, 1])
-    permuted.load_state_dict({key: value[order] for key, value in made.state_dict().items()})
-    assert torch.allclose(permuted(tokens(4)[:, :, order]), made(tokens(4))[:, :, order], atol=1e-6)
-
-
 @pytest.mark.usefixtures("path")
 def test_shapes(batch):
     for across in (None, "late"):

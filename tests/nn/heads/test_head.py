@@ -16,6 +16,7 @@ from adelic.nn.placewise import digit_characters
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 SPACE = AdeleSpace(PRIMES, precision=1)
 DEEP = AdeleSpace((2, 3, 5), precision=3)
+HEAD = nn.AdelicHead(SPACE, 6)
 
 
 def perfect(space, numbers, height=20.0):
@@ -121,6 +122,11 @@ def test_digits_that_an_array_does_not_know_are_left_out():
     assert loss(prediction, space.encode([1])).item() > 1
 
 
+def test_targets_of_another_shape():
+    with pytest.raises(ConfigurationError, match=r"of shape \(3, 9, 1\) do not fit predictions of shape \(2, 9, 1\)"):
+        nn.AdelicLoss(SPACE)(perfect(SPACE, [1, 2]), SPACE.encode([1, 2, 3]))
+
+
 def test_targets():
     real, digits = nn.adelic_targets(AdeleSpace((2, 3, 5), 2, 1), [["1/2", "7/20"], [-1, 10**30]])
     assert real.tolist() == [[0.5, 0.35], [-1.0, 1e30]]
@@ -134,15 +140,7 @@ def test_targets():
     assert nn.adelic_targets(SPACE, 7)[1].shape == (9, 1)
 
 
-NUMBERS = [
-    Fraction(7),
-    Fraction(-100),
-    Fraction(0),
-    Fraction(1, 2),
-    Fraction(-99, 10),
-    Fraction(83, 58),
-    Fraction(1, 97),
-]
+NUMBERS = [*map(Fraction, (7, -100, 0, "1/2", "-99/10", "83/58", "1/97"))]
 
 
 def test_perfect_logits_with_spoiled_places():
@@ -224,23 +222,19 @@ def test_state_without_tables():
     assert "real_weight=1.0" in repr(nn.AdelicLoss(SPACE))
 
 
-def test_what_cannot_be():
-    with pytest.raises(ConfigurationError, match="in_features=0 must be at least 1"):
-        nn.AdelicHead(SPACE, 0)
-    with pytest.raises(ConfigurationError, match="real_scale=0 must be positive and finite"):
-        nn.AdelicHead(SPACE, 6, real_scale=0)
-    with pytest.raises(ConfigurationError, match="real_weight=-1 must be"):
-        nn.AdelicLoss(SPACE, real_weight=-1)
-    head = nn.AdelicHead(SPACE, 6)
-    with pytest.raises(ConfigurationError, match=r"built for \(\*, 10, 6\), not for shape \(9, 6\)"):
-        head(torch.zeros(9, 6))
-    prediction = head(torch.zeros(2, 10, 6))
-    with pytest.raises(
-        ConfigurationError, match=r"targets of shape \(3, 9, 1\) do not fit predictions of shape \(2, 9, 1\)"
-    ):
-        nn.AdelicLoss(SPACE)(prediction, SPACE.encode([1, 2, 3]))
-    with pytest.raises(SpaceError, match="do not tell apart"):
-        head.decode(prediction, max_numerator=10**9)
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: nn.AdelicHead(SPACE, 0), ConfigurationError, "in_features=0 must be at least 1"),
+        (lambda: nn.AdelicHead(SPACE, 6, real_scale=0), ConfigurationError, "real_scale=0 must be positive and finite"),
+        (lambda: nn.AdelicLoss(SPACE, real_weight=-1), ConfigurationError, "real_weight=-1 must be"),
+        (lambda: HEAD(torch.zeros(9, 6)), ConfigurationError, r"built for \(\*, 10, 6\), not for shape \(9, 6\)"),
+        (lambda: HEAD.decode(perfect(SPACE, [1]), max_numerator=10**9), SpaceError, "do not tell apart"),
+    ],
+)
+def test_what_cannot_be(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
 
 
 REALS, DIGITS = nn.adelic_targets(SPACE, [1, 2, 3, 4])

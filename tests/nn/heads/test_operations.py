@@ -20,20 +20,10 @@ DIM = 4
 
 small = st.fractions(min_value=-30, max_value=30, max_denominator=12)
 whole = st.integers(-40, 40).map(Fraction)
-strange = st.sampled_from(
-    [
-        Fraction(0),
-        Fraction(2**63),
-        Fraction(-(2**62)),
-        Fraction(3 * 2**70),
-        Fraction(10**400),
-        Fraction(1, 10**400),
-        Fraction(10**30 + 1, 10**30),  # float64 holds it for 1
-        Fraction(1, PRIMES[0]),  # has no residue there
-        Fraction(PRIMES[1], 3),  # has no inverse there
-    ]
-)
-number = st.one_of(small, whole, strange)
+great = [Fraction(n) for n in (0, 2**63, -(2**62), 3 * 2**70, 10**400)]
+# No residue or no inverse at a prime, and two numbers that float64 holds for 1 and for 0.
+strange = [Fraction(1, PRIMES[0]), Fraction(PRIMES[1], 3), Fraction(10**30 + 1, 10**30), Fraction(1, 10**400)]
+number = st.one_of(small, whole, st.sampled_from(great + strange))
 
 
 def by_fractions(name, *operands):
@@ -125,17 +115,20 @@ def test_derivations_are_those_that_fractions_find(numbers, data):
     assert is_right == [value == target for value in values]
 
 
-def test_many_rows_of_different_lengths_are_those_rows_alone():
-    head = OperationHead(DIM, ALL, constants=(10,))
+@pytest.mark.parametrize(("names", "steps"), [(ALL, 1), (("+", "-", "*", "/"), 2)])
+def test_many_rows_of_different_lengths_are_those_rows_alone(names, steps):
+    head = OperationHead(DIM, names, constants=(10,), steps=steps)
     rows = [[Fraction(6), Fraction(4)], [Fraction(1, 2)], [Fraction(2**70), Fraction(4), Fraction(-3)]]
-    numbers, states, memory = exact_numbers(rows), torch.randn(3, DIM), torch.randn(3, 3, DIM)
-    together = head.decode(head(states, memory, numbers))
+    targets, states, memory = exact_numbers([60, 5, 4 - 2**70]), torch.randn(3, DIM), torch.randn(3, 3, DIM)
+    together, losses = head(states, memory, exact_numbers(rows)), []
+    written = head.decode(together)
     for row, alone in enumerate(rows):
-        n = len(alone)
-        written = head.decode(head(states[row, None], memory[row, None, :n], exact_numbers([alone])))
-        assert written.values[0] == together.values[row]
-        assert written.derivations[0] == together.derivations[row]
-        assert written.probabilities[0] == pytest.approx(together.probabilities[row], rel=1e-4)
+        prediction = head(states[row, None], memory[row, None, : len(alone)], exact_numbers([alone]))
+        losses.append(head.loss(prediction, targets[row, None])[0])
+        found = head.decode(prediction)
+        assert (found.values[0], found.derivations[0]) == (written.values[row], written.derivations[row])
+        assert found.probabilities[0] == pytest.approx(written.probabilities[row], rel=1e-4)
+    torch.testing.assert_close(head.loss(together, targets)[0], torch.stack(losses).mean())
 
 
 def test_what_residues_do_not_decide_is_computed_with_one_list_of_fractions(monkeypatch):
@@ -146,16 +139,11 @@ def test_what_residues_do_not_decide_is_computed_with_one_list_of_fractions(monk
     head = OperationHead(DIM, operations=names)
     calls.clear()
     targets = [math.gcd(*rows[0][:2]), rows[1][1] % rows[1][0], -(7**40) // rows[2][3], 0]
-    found = head.is_right(
-        head(torch.zeros(4, DIM), torch.zeros(4, 5, DIM), exact_numbers(rows)), exact_numbers(targets)
-    )
+    prediction = head(torch.zeros(4, DIM), torch.zeros(4, 5, DIM), exact_numbers(rows))
+    found = head.is_right(prediction, exact_numbers(targets))
     assert calls == [4, 4]  # of the numbers and of the targets, not of each pair
-    for row, target, mine in zip(rows, targets, found[:, 5:].reshape(4, -1, 5, 5).tolist(), strict=True):
-        for o, name in enumerate(names):
-            for i in range(5):
-                for j in range(5):
-                    value = None if i == j else by_fractions(name, Fraction(row[i]), Fraction(row[j]))
-                    assert mine[o][i][j] == (value == target), (name, row[i], row[j])
+    for row, target, mine in zip(rows, targets, found.tolist(), strict=True):
+        assert mine == [value == target for value in enumerated(head, list(map(Fraction, row)))]
 
 
 def test_operations_on_numbers_of_too_many_digits_are_no_derivations():
@@ -241,9 +229,9 @@ def test_a_context_without_numbers_writes_nothing_or_what_the_other_head_says():
 def test_derivations_of_one_value_are_counted_together():
     torch.manual_seed(0)
     head = OperationHead(DIM, ("+", "*"))
-    prediction = predict(head, [Fraction(2), Fraction(2), Fraction(5)])
+    numbers = [Fraction(2), Fraction(2), Fraction(5)]
+    prediction, values = predict(head, numbers), enumerated(head, numbers)
     written = head.decode(prediction)
-    values = enumerated(head, [Fraction(2), Fraction(2), Fraction(5)])
     sums = {}
     for value, p in zip(values, prediction.log_probabilities[0].exp().tolist(), strict=True):
         if value is not None:
@@ -251,7 +239,6 @@ def test_derivations_of_one_value_are_counted_together():
     # 16 of 21 derivations are looked at.
     assert written.probabilities[0] == pytest.approx(sums[written.values[0]], rel=0.3)
     name, i, j = written.choices[0]
-    numbers = [Fraction(2), Fraction(2), Fraction(5)]
     chosen = [numbers[at] for at in (i, j) if at is not None]
     assert by_fractions(name, *chosen) == written.values[0]
     assert written.derivations[0] == choice_text((name, *range(len(chosen))), chosen)
@@ -292,8 +279,6 @@ def test_long_contexts_need_the_option_and_choose_among_the_last_numbers():
     assert fractions_of(prediction.numbers).tolist() == [[497, 498, 499], [97, 98, 99]]
     for (_, *at), row in zip(head.decode(prediction).choices, rows, strict=True):
         assert all(i is None or row[i] in row[-3:] for i in at)
-    with pytest.raises(ConfigurationError, match=f"recent=1000 is more than {MOST_NUMBERS}"):
-        OperationHead(DIM, recent=1000)
 
 
 def test_it_warns_once_where_few_targets_have_a_derivation():
@@ -323,17 +308,14 @@ def test_weights_of_other_operations_are_refused():
         ({"operations": "+"}, "operations='\\+' is no list"),
         ({"key_features": 0}, "key_features"),
         ({"recent": 0}, "recent"),
+        ({"recent": 1000}, f"recent=1000 is more than {MOST_NUMBERS}"),
+        ({"steps": 3}, "steps=3 is neither 1 nor 2"),
+        ({"steps": 2, "operations": ("gcd", "abs")}, r"needs one of \+, -, \*, / among the operations \('gcd',\)"),
     ],
 )
 def test_wrong_options_are_named(options, message):
     with pytest.raises(ConfigurationError, match=message):
         OperationHead(DIM, **options)
-
-
-def test_shapes_that_do_not_fit_are_named():
-    head = OperationHead(DIM)
-    with pytest.raises(ConfigurationError, match=r"shapes \(1, 4\), \(1, 3, 4\), \(1, 2, 2, 1\) do not fit"):
-        head(torch.zeros(1, DIM), torch.zeros(1, 3, DIM), exact_numbers([[1, 2]]))
 
 
 @pytest.mark.parametrize("targets", [exact_numbers([6]), torch.tensor([6, 2])])
@@ -344,6 +326,8 @@ def test_targets_that_do_not_fit_are_named(targets):
         head.loss(prediction, targets)
     with pytest.raises(ConfigurationError, match="with free=False"):
         head.loss(prediction, exact_numbers([6, 2]), torch.zeros(2))
+    with pytest.raises(ConfigurationError, match=r"shapes \(1, 4\), \(1, 3, 4\), \(1, 2, 2, 1\) do not fit"):
+        head(torch.zeros(1, DIM), torch.zeros(1, 3, DIM), exact_numbers([[1, 2]]))
 
 
 def test_arrays_and_tensors_of_numbers_keep_their_shape():
@@ -360,35 +344,25 @@ def test_weights_grow_in_proportion_to_the_width():
     assert counts[2] - counts[1] == counts[1] - counts[0]
 
 
-class Question(torch.nn.Module):
-    """A model of one's own: the question "i ∘ j" as ids, two numbers beside it."""
-
-    def __init__(self):
-        super().__init__()
-        self.words = torch.nn.Embedding(4, 16)
-        self.order = torch.nn.Parameter(torch.randn(2, 16))
-        self.head = OperationHead(16, ("+", "-", "*", "/"))
-
-    def forward(self, ids, numbers):
-        return self.head(self.words(ids), self.order.expand(len(ids), -1, -1), numbers)
-
-
 def test_a_model_of_ones_own_learns_from_answers_alone():
+    """It has the question "i ∘ j" as ids, two numbers beside it."""
     torch.manual_seed(0)
-    model, names = Question(), ("+", "-", "*", "/")
-    optimizer = torch.optim.Adam(model.parameters(), 0.03)
+    names = ("+", "-", "*", "/")
+    words, order, head = torch.nn.Embedding(4, 16), torch.nn.Parameter(torch.randn(2, 16)), OperationHead(16, names)
+    optimizer = torch.optim.Adam([*words.parameters(), order, *head.parameters()], 0.03)
 
     def draw(n, size):
         ids = torch.randint(4, (n,))
         pairs = [[Fraction(a), Fraction(b)] for a, b in torch.randint(1, size, (n, 2)).tolist()]
-        return ids, pairs, [by_fractions(names[o], *pair) for o, pair in zip(ids.tolist(), pairs, strict=True)]
+        answers = [by_fractions(names[o], *pair) for o, pair in zip(ids.tolist(), pairs, strict=True)]
+        return head(words(ids), order.expand(n, -1, -1), exact_numbers(pairs)), answers
 
     for _ in range(60):
-        ids, pairs, answers = draw(32, 100)
-        loss, share = model.head.loss(model(ids, exact_numbers(pairs)), exact_numbers(answers))
+        prediction, answers = draw(32, 100)
+        loss, share = head.loss(prediction, exact_numbers(answers))
         assert share == 1
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    ids, pairs, answers = draw(200, 2**60)
-    assert model.head.decode(model(ids, exact_numbers(pairs))).values.tolist() == answers
+    prediction, answers = draw(200, 2**60)
+    assert head.decode(prediction).values.tolist() == answers

@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic.errors import ConfigurationError
 from adelic.nn import OperationHead, exact_numbers
 from adelic.nn.heads.exact import PRIMES, Operands
 
@@ -77,25 +76,6 @@ def test_probabilities_are_those_of_all_derivations(numbers, data):
         assert loss.neg().exp().item() == pytest.approx(expected, rel=1e-3)
         loss.backward()
         assert all(w.grad.isfinite().all() for w in head.parameters() if w.grad is not None)
-
-
-def test_many_rows_of_different_lengths_are_those_rows_alone():
-    head = OperationHead(DIM, NAMES, constants=(10,), steps=2)
-    rows, targets = (
-        [[Fraction(6), Fraction(4)], [Fraction(1, 2)], [Fraction(2), Fraction(4), Fraction(-3)]],
-        [100, 15, -5],
-    )
-    states, memory = torch.randn(3, DIM), torch.randn(3, 3, DIM)
-    together = head(states, memory, exact_numbers(rows))
-    loss, share = head.loss(together, exact_numbers(targets))
-    assert share == 1
-    written, losses = head.decode(together), []
-    for row, alone in enumerate(rows):
-        prediction = head(states[row, None], memory[row, None, : len(alone)], exact_numbers([alone]))
-        losses.append(head.loss(prediction, exact_numbers([targets[row]]))[0])
-        assert head.decode(prediction).values[0] == written.values[row]
-        assert head.decode(prediction).derivations[0] == written.derivations[row]
-    torch.testing.assert_close(loss, torch.stack(losses).mean())
 
 
 def test_what_is_written_is_the_sum_of_its_derivations():
@@ -175,18 +155,3 @@ def test_memory_is_bounded_where_thousands_of_first_operations_lead_to_a_target(
     assert share == 1
     assert loss.isfinite()
     loss.backward()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"steps": 3}, "steps=3 is neither 1 nor 2"),
-        (
-            {"steps": 2, "operations": ("gcd", "abs")},
-            r"steps=2 needs one of \+, -, \*, / among the operations \('gcd',\)",
-        ),
-    ],
-)
-def test_wrong_options_are_named(options, message):
-    with pytest.raises(ConfigurationError, match=message):
-        OperationHead(DIM, **options)

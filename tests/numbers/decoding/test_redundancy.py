@@ -109,10 +109,10 @@ def test_every_word_of_small_spaces(code):
 @st.composite
 def codes(draw):
     primes = tuple(draw(st.lists(st.sampled_from([*PRIMES, 251, 65537]), min_size=1, max_size=10, unique=True)))
-    precision = draw(st.integers(1, 4))
-    fractional_digits = draw(st.integers(0, min(2, precision - 1)))
-    space = AdeleSpace(primes, precision, fractional_digits)
-    room = (prod(primes) ** (precision - fractional_digits) - 1) // 2
+    each = st.lists(st.integers(1, 4), min_size=len(primes), max_size=len(primes))
+    counts = draw(each | st.integers(1, 4).map(lambda n: [n] * len(primes)))
+    space = AdeleSpace(primes, dict(zip(primes, counts, strict=True)), draw(st.integers(0, min(2, min(counts) - 1))))
+    room = (space.decoding_bound - 1) // 2
     max_denominator = draw(st.sampled_from([1, 1, 2, 30, 10**6]).filter(lambda b: b <= room))
     room //= max_denominator
     # Small bounds leave redundancy, great ones none.
@@ -124,14 +124,15 @@ def spoiled_words(draw):
     """Return a code, one of its numbers, and digits with errors and erasures that the bound allows."""
     code = draw(codes().filter(lambda code: code.capacity))
     space = code.space
-    primes, precision, fractional_digits = space.primes, space.precision, space.fractional_digits
+    places, fractional_digits = list(zip(space.primes, space.precisions, strict=True)), space.fractional_digits
     x = Fraction(draw(st.integers(-code.max_numerator, code.max_numerator)), draw(st.integers(1, code.max_denominator)))
     digits, known, is_wrong = [], [], []
-    modulus, scale, size = prod(primes) ** precision, prod(primes) ** fractional_digits, 1
+    scale = prod(space.primes) ** fractional_digits
+    modulus = scale * space.decoding_bound
     distance = 2 * max(1, code.max_numerator) * code.max_denominator
-    rights = [residue(x, p, precision, fractional_digits) for p in primes]
-    size = prod(p**precision for p, right in zip(primes, rights, strict=True) if right is None)
-    for p, right in zip(primes, rights, strict=True):
+    rights = [residue(x, p, precision, fractional_digits) for p, precision in places]
+    size = prod(p**precision for (p, precision), right in zip(places, rights, strict=True) if right is None)
+    for (p, precision), right in zip(places, rights, strict=True):
         kept, kind = draw(st.integers(0, precision)), draw(st.sampled_from(["right", "erased", "wrong"]))
         count = precision
         lost = p ** (precision - kept)
@@ -146,7 +147,7 @@ def spoiled_words(draw):
             value = right + p**kept * draw(st.integers(1, p - 1)) + p ** (kept + 1) * draw(st.integers(0, lost - 1))
         else:
             value = right
-        digits.append(digits_of(value, p, precision))
+        digits.append([0] * (space.max_precision - precision) + digits_of(value, p, precision))
         known.append(count)
         is_wrong.append(right is None or (value - right) % p**count != 0)
     return code, x, digits, known, is_wrong, distance * scale * size**2 < modulus
@@ -175,7 +176,7 @@ def test_a_known_set_of_wrong_places(data):
     digits = space.encode([n]).digits.copy()
     for p in wrong:
         j = space.primes.index(p)
-        digits[0, j] = (digits[0, j] + 1) % p
+        digits[0, j, -1] = (digits[0, j, -1] + 1) % p
     assert code.mends(wrong) or len(wrong) > code.guaranteed_errors
     if code.mends(wrong):
         result = code.decode(digits)
@@ -341,6 +342,7 @@ def doubted(space, digits, doubts):
 
 A_LEVEL, THE_HIGHEST = [[0] * 4, [1, 1, 0, 0], [0] * 4], [[1, 0, 0, 0]] * 3
 AT_11_AND_13 = np.isin(PRIMES[:9], (11, 13))[:, None] & [True, True]
+AT_7_AND_97 = [[0] * 5] * 3 + [[0, 0, 0, 0, 1]] * 2
 
 
 @pytest.mark.parametrize(
@@ -352,14 +354,17 @@ AT_11_AND_13 = np.isin(PRIMES[:9], (11, 13))[:, None] & [True, True]
         (AdeleSpace((5, 7, 11), 4), (10**7,), 7654321, THE_HIGHEST, THE_HIGHEST),
         # An erased place takes its p^F along: 2·S·A·B < M holds for the S and M of the other places, not for all of S.
         (AdeleSpace(PRIMES[:9], 2, 1), (7000, 70), Fraction(-6899, 70), AT_11_AND_13, AT_11_AND_13),
+        (AdeleSpace(precision={2: 5, 3: 3, 5: 2, 7: 2, 97: 1}), (100,), -99, AT_7_AND_97, AT_7_AND_97),
     ],
-    ids=["a level", "the highest", "after the point"],
+    ids=["a level", "the highest", "after the point", "digits by prime"],
 )
 def test_doubtful_digits_are_erased(space, bounds, x, wrong, doubts):
     code, wrong = RedundantResidueCode(space, *bounds), np.array(wrong, bool)
     digits = space.encode(x).digits.astype(int)
     digits = np.where(wrong, (digits + 2) % np.array(space.primes)[:, None], digits)
-    result = code.decode_soft(doubted(space, digits, np.array(doubts, bool)))
+    log_probabilities = doubted(space, digits, np.array(doubts, bool))
+    log_probabilities[~space.window.exists] = nan  # nothing is read there
+    result = code.decode_soft(log_probabilities)
     assert result.values.item() == x
     assert result.errors.tolist() == wrong.any(axis=1).tolist()
     assert code.decode(digits).values.item() != x
@@ -441,7 +446,7 @@ def test_codes_that_cannot_be(make, message):
 
 def test_digits_that_cannot_be():
     space = AdeleSpace((2, 3, 5), precision=1)
-    code = RedundantResidueCode(space, 2)
+    code, by_prime = RedundantResidueCode(space, 2), RedundantResidueCode(AdeleSpace(precision={2: 2, 5: 1}), 2)
     log_probabilities = np.where(np.arange(5) < np.array(space.primes)[:, None, None], -1.0, -inf)
     assert code.decode_soft(log_probabilities).values.shape == ()
     cases = [
@@ -449,6 +454,7 @@ def test_digits_that_cannot_be():
         (lambda: code.decode([[1], [2], [5]]), "5 at position .* is not a digit at the prime 5"),
         (lambda: code.decode([[1], [2], [4]], known=2), "known must be integers from 0 to precision=1"),
         (lambda: code.decode([[1], [2], [4]], known=0.5), "known must be integers"),
+        (lambda: by_prime.decode([[0, 1], [0, 2]], known=2), "known must be integers from 0 to precision={2: 2, 5: 1}"),
         (lambda: code.decode([[1], [2], [4]], known=[1, 1]), "does not broadcast"),
         (lambda: code.decode([[1], [2, 3], [4]]), "digits are ragged"),
         (lambda: code.decode([[1], [2], [4]], real="one"), "real values must be floats"),

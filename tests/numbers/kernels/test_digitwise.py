@@ -1,7 +1,6 @@
 """The compiled kernels and the readable reference give the same digits, known digits and errors."""
 
 from fractions import Fraction
-from math import gcd
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers import finite, hensel, rationals, threshold
+from adelic.numbers import finite, rationals, threshold
 from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.kernels import digitwise
 from adelic.numbers.window import Window
@@ -132,21 +131,6 @@ INTS = st.one_of(
 def test_encode(window, pairs):
     numbers = rationals._collect([Fraction(n, m).as_integer_ratio() for n, m in pairs], (len(pairs),))
     assert_equal_outcomes(*both_ways(lambda: encode_places(numbers, window)))
-
-
-@settings(max_examples=60)
-@given(st.sampled_from(WINDOWS), st.lists(st.tuples(INTS, INTS.filter(bool)), min_size=1, max_size=40))
-def test_encode_by_the_definition(window, pairs):
-    """Denominators without the window's primes, so that nothing fails; then the digits are those of Hensel lifting."""
-    fractions = [Fraction(n, m) for n, m in pairs]
-    fractions = [q for q in fractions if all(gcd(q.denominator, p) == 1 for p in window.primes)]
-    numbers = rationals.read(fractions)
-    for places in both_ways(lambda: encode_places(numbers, window)):
-        for i, q in enumerate(fractions):
-            for j, p in enumerate(window.primes):
-                count = window.precisions[j]
-                expected = hensel.window_digits(q.numerator, q.denominator, p, count, window.fractional_digits)
-                assert places.digits[i, j].tolist()[::-1] == expected + [0] * (window.precision - count)
 
 
 def test_one_number_beyond_int64_changes_no_digit():

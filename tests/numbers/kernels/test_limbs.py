@@ -92,15 +92,6 @@ def test_encoding_is_exact_in_every_space(primes):
     check_pairs()
 
 
-@settings(max_examples=80)
-@given(spaces(PRIMES), st.lists(NUMERATORS, min_size=40, max_size=70))
-def test_integers_alone(space, values):
-    exact = np.array([expected_digits(n, 1, space) for n in values])
-    array = np.array(values, dtype=np.int64)
-    np.testing.assert_array_equal(space.encode(array).digits, exact)
-    np.testing.assert_array_equal(space.tensor(array)[:, 1:], exact)
-
-
 @pytest.mark.parametrize("primes", [(2,), (3, 251)], ids=["one prime", "two primes"])
 def test_windows_of_every_width(primes):
     """Where a whole vector would begin before its number, its digits are written in parts."""

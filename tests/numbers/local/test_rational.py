@@ -38,12 +38,6 @@ def test_periods_are_seen_in_the_digits(q, p):
     assert all(digits[before : before + d] * (length // d) != digits[before : before + length] for d in shorter)
 
 
-def test_product_formula():
-    q = Fraction(-1540, 39)
-    sizes = [norm(q, p) for p in (2, 3, 5, 7, 11, 13)]
-    assert abs(q) * np.prod(sizes) == 1
-
-
 def test_shapes_and_types():
     assert type(valuation(12, 2)) is int
     assert valuation([[12, 1], [2, "1/8"]], 2).tolist() == [[2, 0], [1, -3]]
