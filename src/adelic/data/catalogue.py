@@ -167,30 +167,18 @@ def _divided(task: Task, fact: dict[str, Any], progress: Progress | None, worker
 def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
     """Yield the tasks and facts that are asked for, after the checks that `verify` names."""
     tasks = list(registry.tasks().values()) if name is None else [registry.task(name)]
-    if edition is not None:
-        _check_edition_of_any(tasks, edition)
-    size = None if n is None else _size(tasks, n, edition)
+    editions = dict.fromkeys(each for task in tasks for each in task.editions)
+    if edition is not None and edition not in editions:
+        raise UnknownNameError.of("edition", edition, editions)
+    size = whole_number(n)
+    if n is not None and len(tasks) == 1:
+        size = tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
+    elif n is not None and size is None:
+        raise TaskSizeError(f"n must be a whole number, not {shown(n)}")
     for task in tasks:
         for fact in facts(task):
             if size in (None, fact["n"]) and edition in (None, fact["edition"]):
                 yield task, fact
-
-
-def _size(tasks: list[Task], n: object, edition: str | None) -> int:
-    """Return n as an int; TaskSizeError if it is not a whole number, or if the only task asked for has no such size."""
-    if len(tasks) == 1:
-        return tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
-    size = whole_number(n)
-    if size is None:
-        raise TaskSizeError(f"n must be a whole number, not {shown(n)}")
-    return size
-
-
-def _check_edition_of_any(tasks: list[Task], edition: str) -> None:
-    """Raise UnknownNameError unless one of the tasks has this edition."""
-    if not any(edition in task.editions for task in tasks):
-        names = dict.fromkeys(name for task in tasks for name in task.editions)
-        raise UnknownNameError.of("edition", edition, names)
 
 
 def facts(task: Task) -> list[dict[str, Any]]:
