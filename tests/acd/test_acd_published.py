@@ -231,6 +231,8 @@ MALFORMED = {
     "another token": (P7.replace("6", "7") % 0, "are not the 7 tokens of a row of mheight n=7"),
     "text in it": (P7.replace("6", '"6"') % 0, "'6' is not a whole number"),
     "a float": (P7 % "0.0", "the label 0.0 is not a whole number"),
+    "a bool": (P7 % "true", "the label True is not a whole number"),
+    "a negative label": (P7 % -1, "the label -1 is not one of 0..3"),
     "no class": (P7 % 9, "the label 9 is not one of 0..3"),
     "a huge label": (P7 % 10**30, "is not a whole number of 64 bits"),
     "a long line": (" " * 20_000, "it is longer than that of any row"),
