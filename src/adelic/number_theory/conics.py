@@ -8,7 +8,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,40 @@ class _Coefficients(Variants):
     max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
     max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
 
+    def _forms(
+        self, name: str, equation: str, arity: int, form: Callable[[Operands], tuple[Operands, Operands, Operands]]
+    ) -> SampledTask:
+        """Return a task whose operands are ± products of different primes, and belong to forms in three variables."""
+        primes, most = primes_up_to(self.max_prime), self.max_factors
+
+        def coefficients(n: int, rng: np.random.Generator) -> Operands:
+            counts = rng.integers(1, most + 1, (n, arity))
+            # The first few of a permutation are different primes, each as likely.
+            order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :most]
+            taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
+            found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))
+            return found
+
+        products = [math.prod(some) for k in range(1, most + 1) for some in itertools.combinations(primes, k)]
+        return SampledTask(
+            name=name,
+            title=f"has {equation} a rational solution? primes up to {self.max_prime}",
+            variants=type(self),
+            arity=arity,
+            vocabulary=tuple(sorted(sign * product for product in products for sign in (-1, 1))),
+            draws={
+                "train": kept(coefficients, lambda rows: ~_has_new_pair(rows, primes), ahead=2),
+                "new combinations": kept(coefficients, lambda rows: _has_new_pair(rows, primes), ahead=2),
+            },
+            never_seen_titles={"new combinations": "two primes, in two coefficients, that training never joins"},
+            solve=answers_with(lambda X: has_zero(*form(X), primes)),
+            max_operand=int(np.prod(np.array(primes[-most:], dtype=object))),
+            signed=True,
+            commutative=True,
+            class_names=("no", "yes"),
+            space=for_square_classes(primes),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Conic(_Coefficients):
@@ -42,15 +75,7 @@ class Conic(_Coefficients):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return _forms(
-            self.max_prime,
-            self.max_factors,
-            arity=2,
-            solvable=lambda X, primes: has_zero(X[:, 0], X[:, 1], np.full(len(X), -1), primes),
-            name="conic",
-            title=f"has ax² + by² = z² a rational solution? primes up to {self.max_prime}",
-            variants=Conic,
-        )
+        return self._forms("conic", "ax² + by² = z²", 2, lambda X: (X[:, 0], X[:, 1], np.full(len(X), -1)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,53 +91,7 @@ class TernaryForm(_Coefficients):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return _forms(
-            self.max_prime,
-            self.max_factors,
-            arity=3,
-            solvable=lambda X, primes: has_zero(X[:, 0], X[:, 1], X[:, 2], primes),
-            name="ternary-form",
-            title=f"has ax² + by² + cz² = 0 a rational solution? primes up to {self.max_prime}",
-            variants=TernaryForm,
-        )
-
-
-def _forms(
-    max_prime: int,
-    max_factors: int,
-    *,
-    arity: int,
-    solvable: Callable[[Operands, tuple[int, ...]], NDArray[np.bool_]],
-    **about: Any,
-) -> SampledTask:
-    """Return a task whose operands are ± products of different primes."""
-    primes = primes_up_to(max_prime)
-
-    def coefficients(n: int, rng: np.random.Generator) -> Operands:
-        counts = rng.integers(1, max_factors + 1, (n, arity))
-        # The first few of a permutation are different primes, each as likely.
-        order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :max_factors]
-        taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
-        found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))
-        return found
-
-    products = [math.prod(some) for k in range(1, max_factors + 1) for some in itertools.combinations(primes, k)]
-    return SampledTask(
-        arity=arity,
-        vocabulary=tuple(sorted(sign * product for product in products for sign in (-1, 1))),
-        draws={
-            "train": kept(coefficients, lambda rows: ~_has_new_pair(rows, primes), ahead=2),
-            "new combinations": kept(coefficients, lambda rows: _has_new_pair(rows, primes), ahead=2),
-        },
-        never_seen_titles={"new combinations": "two primes, in two coefficients, that training never joins"},
-        solve=answers_with(lambda X: solvable(X, primes)),
-        max_operand=int(np.prod(np.array(primes[-max_factors:], dtype=object))),
-        signed=True,
-        commutative=True,
-        class_names=("no", "yes"),
-        space=for_square_classes(primes),
-        **about,
-    )
+        return self._forms("ternary-form", "ax² + by² + cz² = 0", 3, lambda X: (X[:, 0], X[:, 1], X[:, 2]))
 
 
 def _has_new_pair(rows: Operands, primes: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -41,6 +41,24 @@ class _OneNumber(Variants):
 
     limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
 
+    def _task(
+        self, name: str, title: str, function: Callable[[Operands], Any], class_names: tuple[str, ...]
+    ) -> SampledTask:
+        """Return a task about one number from 2 to the limit; `title` has a place for "n, up to …"."""
+        further = _FURTHER * self.limit
+        return SampledTask(
+            name=name,
+            title=title.format(f"n, up to {self.limit:,}"),
+            arity=1,
+            draws={"train": integers(2, self.limit, 1), "larger": integers(self.limit + 1, further, 1)},
+            never_seen_titles={"larger": f"n from {self.limit:,} to {further:,}"},
+            solve=answers_with(lambda X: function(X[:, 0])),
+            max_operand=further,
+            class_names=class_names,
+            space=AdeleSpace(first_primes(_PRIMES), _DIGITS),
+            variants=type(self),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Squarefree(_OneNumber):
@@ -53,14 +71,8 @@ class Squarefree(_OneNumber):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return _task(
-            name="squarefree",
-            title=f"is n, up to {self.limit:,}, squarefree?",
-            limit=self.limit,
-            function=lambda n: moebius(n) != 0,
-            class_names=("divisible by a square", "squarefree"),
-            variants=Squarefree,
-        )
+        names = ("divisible by a square", "squarefree")
+        return self._task("squarefree", "is {}, squarefree?", lambda n: moebius(n) != 0, names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,27 +87,4 @@ class Moebius(_OneNumber):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return _task(
-            name="moebius",
-            title=f"the Möbius function of n, up to {self.limit:,}",
-            limit=self.limit,
-            function=lambda n: moebius(n) + 1,
-            class_names=("-1", "0", "1"),
-            variants=Moebius,
-        )
-
-
-def _task(
-    *, limit: int, function: Callable[[Operands], Any], class_names: tuple[str, ...], **about: Any
-) -> SampledTask:
-    """Return a task about one number from 2 to a limit."""
-    return SampledTask(
-        arity=1,
-        draws={"train": integers(2, limit, 1), "larger": integers(limit + 1, _FURTHER * limit, 1)},
-        never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
-        solve=answers_with(lambda X: function(X[:, 0])),
-        max_operand=_FURTHER * limit,
-        class_names=class_names,
-        space=AdeleSpace(first_primes(_PRIMES), _DIGITS),
-        **about,
-    )
+        return self._task("moebius", "the Möbius function of {}", lambda n: moebius(n) + 1, ("-1", "0", "1"))
