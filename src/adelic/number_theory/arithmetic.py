@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Draw, Operands, SampledTask, Variants, integers
+from adelic.number_theory.drawing import answers_with
 from adelic.numbers.rationals import objects
 from adelic.storage.options import option
 
@@ -105,9 +106,15 @@ class _TwoNumbers(Variants):
     digits: int = option(6, help="How many digits the numbers of training have at most.", least=1, greatest=9)
 
     def _task(
-        self, name: str, title: str, solve: Callable[[Operands], Answers], longer: int = 4, **more: Any
+        self,
+        name: str,
+        title: str,
+        solve: Callable[[Operands], Answers],
+        bound: Callable[[int], int],
+        longer: int = 4,
+        **more: Any,
     ) -> SampledTask:
-        """Return the task, whose longer numbers have three digits more, up to `longer`."""
+        """Return the task, whose longer numbers have three digits more, up to `longer`; `bound` is that of answers."""
         least, most = self.digits + 3, self.digits + longer
         lengths = f"{least} to {most}" if longer > 3 else f"{least}"
         return SampledTask(
@@ -118,6 +125,7 @@ class _TwoNumbers(Variants):
             draws={"train": integers(0, 10**self.digits - 1, 2), "longer": _long_integers(least, most, 2)},
             solve=solve,
             max_operand=10**most - 1,
+            max_numerator=bound(10**most - 1),
             variants=type(self),
             **more,
         )
@@ -134,10 +142,7 @@ class Addition(_TwoNumbers):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        largest = 2 * (10 ** (self.digits + 4) - 1)
-        return self._task(
-            "addition", "a + b", _exact(lambda x: x[:, 0] + x[:, 1]), max_numerator=largest, commutative=True
-        )
+        return self._task("addition", "a + b", _exact(lambda x: x[:, 0] + x[:, 1]), lambda n: 2 * n, commutative=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,10 +156,7 @@ class Subtraction(_TwoNumbers):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        largest = 10 ** (self.digits + 4) - 1
-        return self._task(
-            "subtraction", "a − b", _exact(lambda x: x[:, 0] - x[:, 1]), max_numerator=largest, signed=True
-        )
+        return self._task("subtraction", "a − b", _exact(lambda x: x[:, 0] - x[:, 1]), lambda n: n, signed=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,9 +170,8 @@ class Multiplication(_TwoNumbers):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        largest = (10 ** (self.digits + 3) - 1) ** 2
         solve = _exact(lambda x: x[:, 0] * x[:, 1])
-        return self._task("multiplication", "a · b", solve, 3, max_numerator=largest, commutative=True)
+        return self._task("multiplication", "a · b", solve, lambda n: n**2, longer=3, commutative=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,12 +185,8 @@ class Comparison(_TwoNumbers):
 
     def task(self) -> SampledTask:
         """Return the task."""
-        return self._task(
-            "comparison",
-            "a > b (1 or 0; guessing gives 50)",
-            lambda operands: (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object),
-            max_numerator=1,
-        )
+        solve = answers_with(lambda x: x[:, 0] > x[:, 1])
+        return self._task("comparison", "a > b (1 or 0; guessing gives 50)", solve, lambda n: 1)
 
 
 _SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
