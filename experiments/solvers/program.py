@@ -3,9 +3,11 @@
 So are programs, in which a value is used more than once: recurrences, linear systems.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -14,11 +16,13 @@ from adelic.errors import EncodingError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
+from adelic.numbers import RedundantResidueCode
 from adelic_lab.models.solvers.base import Schedule, Solver, learned
 from adelic_lab.models.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, without_padding
 from adelic_lab.models.solvers.trivial import ResidueTable, decoded_digits
 
 Call = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
+_WRONG, _BY_CHANCE = 0.2, 1000
 _SHARPER = 5.0
 """How much faster the logarithm of a gain is learned than other weights: digits of large primes are close together."""
 
@@ -137,6 +141,7 @@ class Program(PlacewiseSolver):
     mended = 10**12
     rows_at_once = 500
     is_cautious = True
+    """Whether answers that may be chance are left out."""
 
     def obstacle(self, problem: SampledTask) -> str | None:
         """Return None for expressions."""
@@ -145,8 +150,36 @@ class Program(PlacewiseSolver):
     def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
         return ExpressionNetwork(embedding, self._problem.operators, answer_scale=answer_scale)
 
+    def _decoded(self, logits: torch.Tensor) -> Answers:
+        problem = self._problem
+        code = RedundantResidueCode(self._space, problem.max_numerator, problem.max_denominator)
+        found = code.decode_soft(logits.float().log_softmax(dim=-1).numpy())
+        if self.is_cautious:
+            found.values[could_be_chance(code, found.errors)] = None
+        return found.values
+
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         return rows[lengths[rows] == lengths[rows].min()]
+
+
+def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which decoded numbers may be near their word by chance, since too many places were mended, bool (n,).
+
+    Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
+    over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
+    holds a number is told: at most one in a thousand of all words gets one.
+
+    The code is of first digits, and errors are (n, n_primes).
+
+    >>> from adelic import AdeleSpace
+    >>> code = RedundantResidueCode(AdeleSpace(primes=(101, 103, 107, 109, 113), precision=1), max_numerator=100)
+    >>> could_be_chance(code, np.arange(5) < np.array([[0], [1], [2], [3]]))
+    array([False, False,  True,  True])
+    """
+    primes = np.array(code.space.primes, dtype=np.float64)
+    of_digits = np.where(errors, np.log(_WRONG / (primes - 1)), math.log(1 - _WRONG)).sum(axis=1)
+    numbers = math.log(2 * code.max_numerator + 1) + math.log(code.max_denominator)
+    return of_digits < math.log(_BY_CHANCE) + numbers - np.log(primes).sum()
 
 
 class OperationTables(Solver):

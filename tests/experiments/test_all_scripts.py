@@ -80,7 +80,10 @@ def test_no_script_is_left_out():
     assert SMALL.keys() | WITH_TESTS <= scripts
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in BENCHMARKS.glob("*.py")))
+SOLVERS = (f"experiments.solvers.{path.stem}" for path in BENCHMARKS.glob("solvers/*.py"))
+
+
+@pytest.mark.parametrize("name", sorted([*(path.stem for path in BENCHMARKS.glob("*.py")), *SOLVERS]))
 def test_examples(name, monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     assert doctest.testmod(pytest.importorskip(name, exc_type=ImportError)).failed == 0

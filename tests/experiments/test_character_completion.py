@@ -1,15 +1,11 @@
 """Completing character tables: against tables, without a look at hidden cells; the pages have the file's figures."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from adelic import acd
 from adelic.acd.characters import character_table
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "character_completion"
 
 
@@ -68,25 +64,22 @@ def test_fewer_cells_are_drawn_among_those_outside_test(script, monkeypatch):
     assert not (seen[0] & ~script.hidden(data, 6)[1]).any()
 
 
-def test_the_page_has_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "character_completion.json").read_text(encoding="utf-8"))
-    assert not found["commit"].endswith("+")
-    page = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
-    section = " ".join(page.split("## Symmetric group characters")[1].split("\n## ")[0].split())
-    full = [run for run in found["runs"] if run["edition"] == "published" and run["known"] > 0.79]
+def test_the_page_has_the_figures_of_the_file(figures, section):
+    text = section("audit.md", "## Symmetric group characters")
+    full = [run for run in figures["runs"] if run["edition"] == "published" and run["known"] > 0.79]
     assert {(run["n"], run["split"], run["norms"]) for run in full} == {
         (n, split, norms) for n in (18, 20, 22) for split in ("published", "orbits") for norms in ("told", "found")
     }
     assert all(run["exact_match"] == 1 and run["is_orthogonal"] for run in full)
     without = [run for run in full if run["norms"] == "found"]
     steps = [run["steps"] for run in without]
-    assert f"{min(steps)} to {max(steps)} times" in section
-    fewer = {round(run["known"], 2): run for run in found["runs"] if run["known"] < 0.755}
+    assert f"{min(steps)} to {max(steps)} times" in text
+    fewer = {round(run["known"], 2): run for run in figures["runs"] if run["known"] < 0.755}
     assert all(run["exact_match"] == 1 for share, run in fewer.items() if share >= 0.6)
-    assert f"from 55 % {100 * fewer[0.55]['exact_match']:.1f} %" in section
-    assert f"from half of the cells {100 * fewer[0.5]['exact_match']:.1f} %" in section
-    (central,) = (run for run in found["runs"] if run["edition"] == "central" and run["norms"] == "found")
-    assert f"stand in no row, it has {100 * central['exact_match']:.1f} %" in section
+    assert f"from 55 % {100 * fewer[0.55]['exact_match']:.1f} %" in text
+    assert f"from half of the cells {100 * fewer[0.5]['exact_match']:.1f} %" in text
+    (central,) = (run for run in figures["runs"] if run["edition"] == "central" and run["norms"] == "found")
+    assert f"stand in no row, it has {100 * central['exact_match']:.1f} %" in text
     errors = [run["mean_squared_error_of_dimensions_alone"] for run in without if run["split"] == "published"]
     assert [f"{error:.1e}" for error in errors] == ["2.7e+08", "3.9e+10", "4.3e+12"]
-    assert "2.7 · 10⁸, 3.9 · 10¹⁰ and 4.3 · 10¹² for n = 18, 20 and 22" in section
+    assert "2.7 · 10⁸, 3.9 · 10¹⁰ and 4.3 · 10¹² for n = 18, 20 and 22" in text

@@ -1,16 +1,13 @@
 """Formulas of characters: against the table, and the page has the file's figures."""
 
-import json
 from itertools import product
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adelic import acd
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "character_rules"
 
 
@@ -65,11 +62,9 @@ def test_residues_by_brute_force(script, split):
     assert 0 < exact < with_images if split == "published" else exact == with_images
 
 
-def test_the_page_has_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "character_rules.json").read_text(encoding="utf-8"))
-    assert not found["commit"].endswith("+")
-    page = " ".join((ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8").split())
-    (run,) = (run for run in found["runs"] if run["n"] == 18)
+def test_the_page_has_the_figures_of_the_file(figures, section):
+    page = section("arithmetic.md")
+    (run,) = (run for run in figures["runs"] if run["n"] == 18)
     error, power = f"{run['mean_squared_error']['dimensions_and_transpositions']:.1e}".split("e+")
     assert int(power) == 7
     assert f"{error} · 10⁷" in page

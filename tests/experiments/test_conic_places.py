@@ -1,8 +1,6 @@
 """What the page says of the network at each place of a conic: from the committed file, by its script."""
 
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from adelic.data import drawn_task
 from adelic.nn import LocalGlobalClassifier, Vocabulary
 from adelic.number_theory.symbols import REAL, hilbert_symbol
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "conic_places"
 
 
@@ -31,12 +28,9 @@ def network(script):
     return LocalGlobalClassifier(space, vocabulary=Vocabulary(numbers), **about).eval()
 
 
-def test_the_picture_and_the_table_are_made_from_the_committed_file(script, committed):
+def test_the_picture_and_the_table_are_made_from_the_committed_file(script, committed, shown):
     assert script.PICTURE.read_bytes() == script.drawn(committed)
-    page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
-    shown = re.search(f"<!-- table: {script.MARK} -->\n(.*?)<!-- end of table -->", page, flags=re.DOTALL)
-    assert shown is not None
-    assert shown[1] == script.table(committed).to_markdown().rstrip() + "\n"
+    assert shown("number-theory.md", f"table: {script.MARK}") == script.table(committed).to_markdown().rstrip()
     assert script.to_json(committed) == script.FILE.read_text(encoding="utf-8")
 
 

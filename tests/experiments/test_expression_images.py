@@ -1,47 +1,38 @@
 """What of expressions and programs training has in another form: images have one value, the page has the figures."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 
 from adelic.data import DrawnData, drawn_task
 from adelic.number_theory.composition import infix, postfix
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "expression_images"
 
 
-def test_the_page_has_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "expression_images.json").read_text(encoding="utf-8"))
-    assert not found["commit"].endswith("+")
-    rows = found["with_image"]
+def test_the_page_has_the_figures_of_the_file(figures, section):
+    rows = figures["with_image"]
     assert all(share == 0 for shares in rows.values() for split, share in shares.items() if split != "test")
     few, many, most, bracketed = (
         f"{100 * rows[row]['test']:.2f} %"
         for row in ("expression-3000", "expression-10000", "expression-30000", "infix-expression-10000")
     )
-    page = " ".join((ROOT / "docs" / "composition.md").read_text(encoding="utf-8").split())
+    page = section("composition.md")
     assert (
         f"that is {few} of the short questions from 3,000 examples, {many} from 10,000 and {bracketed} in infix" in page
     )
     assert f"stand among the 30,000 with the sides of sums or products exchanged: {most}" in page
-
-
-def test_the_page_has_the_figures_of_programs():
-    found = json.loads((ROOT / "experiments" / "results" / "expression_images.json").read_text(encoding="utf-8"))
-    programs = found["programs"]
-    page = " ".join((ROOT / "docs" / "composition.md").read_text(encoding="utf-8").split())
+    programs = figures["programs"]
     ones = [programs[f"{name}-program-30000"]["with_one_operation"] for name in ("recurrence", "system")]
     assert "{:,} of them (recurrences) or {:,} (systems) with one operation (seed 0)".format(*ones) in page
     matrices, recurrences, systems = (programs[row]["known"] for row in programs)
-    figures = (matrices["entry"], matrices["chain"], recurrences["50th"])
-    shown = [f"{100 * share:.2f} %" for share in figures]
-    assert f"{shown[0]} for the entries of two matrices" in page
-    assert f"{shown[1]} for four" in page
-    assert f"{shown[2]} for 50th terms" in page
-    shown = [f"{100 * systems[split]:.2f} %" for split in ("two", "three", "elimination")]
-    assert f"{shown[0]} for two equations, and {shown[1]} for three ({shown[2]} by elimination)" in page
+    for share, words in (
+        (matrices["entry"], "{} for the entries of two matrices"),
+        (matrices["chain"], "{} for four"),
+        (recurrences["50th"], "{} for 50th terms"),
+        (systems["two"], "{} for two equations, and "),
+        (systems["three"], "{} for three ("),
+        (systems["elimination"], "({} by elimination)"),
+    ):
+        assert words.format(f"{100 * share:.2f} %") in page
 
 
 def test_operations_are_performed_in_turn(script):

@@ -1,34 +1,25 @@
 """What memory of images gets on conics and ternary forms: images have one answer, the page has the file's figures."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adelic.data import DrawnData, drawn_task
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "form_images"
 
 
-def test_the_page_has_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "form_images.json").read_text(encoding="utf-8"))
-    assert not found["commit"].endswith("+")
-    page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
+def test_the_page_has_the_figures_of_the_file(figures, section):
     for heading, task in (("## Conics", "conic"), ("## Ternary forms", "ternary-form")):
-        section = " ".join(page.split(f"\n{heading}\n")[1].split("\n## ")[0].split())
-        test, new = (found["tasks"][task][split] for split in ("test", "new combinations"))
-        assert f"Of `test` {100 * test['with_image']:.1f} % have an image" in section
-        assert f"would have {100 * test['memory_of_images']:.2f} %" in section
-        assert f"Of new combinations {100 * new['with_image']:.1f} % have one" in section
-        assert f"it would have {100 * new['memory_of_images']:.2f}" in section
-    conic = found["tasks"]["conic"]["test"]
-    assert (
-        f"{conic['different']:,} of them with seed 0, and {100 * conic['in_validation']:.1f} % of its draws"
-        in " ".join(page.split())
-    )
+        text = section("number-theory.md", heading)
+        test, new = (figures["tasks"][task][split] for split in ("test", "new combinations"))
+        assert f"Of `test` {100 * test['with_image']:.1f} % have an image" in text
+        assert f"would have {100 * test['memory_of_images']:.2f} %" in text
+        assert f"Of new combinations {100 * new['with_image']:.1f} % have one" in text
+        assert f"it would have {100 * new['memory_of_images']:.2f}" in text
+    conic, page = figures["tasks"]["conic"]["test"], section("number-theory.md")
+    assert f"{conic['different']:,} of them with seed 0, and {100 * conic['in_validation']:.1f} % of its draws" in page
 
 
 @pytest.mark.parametrize("name", ["conic", "ternary-form"])

@@ -1,14 +1,10 @@
 """What memory of covers gets on lattice paths: the rule against its definition, the pages have the file's figures."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from adelic import acd
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "lattice_covers"
 
 
@@ -50,16 +46,10 @@ def test_most_paths_have_three_covers(script):
     assert len(have) > len(paths) / 2
 
 
-def test_the_pages_have_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "lattice_covers.json").read_text(encoding="utf-8"))
-    assert not found["commit"].endswith("+")
-    rates = [f"{100 * found['sizes'][n]['rule']:.1f}" for n in ("10", "11", "12")]
-    pages = [
-        " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split()) for name in ("audit.md", "results.md")
-    ]
-    assert all(f"{rates[0]}, {rates[1]} and {rates[2]} %" in page for page in pages)
-    differences = [
-        run["decided"][label] - run["open"][label] for run in found["runs"] for label in ("matching", "Lagrange")
-    ]
-    most = max(differences)
-    assert f"by {100 * most:.1f} points at most" in pages[0]
+def test_the_pages_have_the_figures_of_the_file(figures, section):
+    rates = [f"{100 * figures['sizes'][n]['rule']:.1f}" for n in ("10", "11", "12")]
+    for name in ("audit.md", "results.md"):
+        assert f"{rates[0]}, {rates[1]} and {rates[2]} %" in section(name)
+    labels = ("matching", "Lagrange")
+    most = max(run["decided"][label] - run["open"][label] for run in figures["runs"] for label in labels)
+    assert f"by {100 * most:.1f} points at most" in section("audit.md")

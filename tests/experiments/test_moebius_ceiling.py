@@ -1,21 +1,17 @@
 import json
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "moebius_ceiling"
 
 
-def test_the_page_has_the_figures_of_the_file():
-    found = json.loads((ROOT / "experiments" / "results" / "moebius_ceiling.json").read_text(encoding="utf-8"))
-    page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
-    section = " ".join(page.split("## The Möbius function")[1].split("\n## ")[0].split())
-    for ceiling in found["ceilings"].values():
-        assert f"{100 * ceiling['accuracy']:.2f} ± {100 * ceiling['standard_error']:.2f} %" in section
-        assert f"{100 * ceiling['without_size']:.2f}" in section
-    zeros, best = (found["ceilings"]["test"][name] for name in ("zeros", "accuracy"))
-    assert f"{100 * zeros:.1f} % are seen to be 0" in section
-    assert f"has {50 * (1 + zeros):.1f} %" in section
-    assert f"right for {100 * (best - zeros) / (1 - zeros):.0f} %" in section
+def test_the_page_has_the_figures_of_the_file(figures, section):
+    text = section("number-theory.md", "## The Möbius function")
+    for ceiling in figures["ceilings"].values():
+        assert f"{100 * ceiling['accuracy']:.2f} ± {100 * ceiling['standard_error']:.2f} %" in text
+        assert f"{100 * ceiling['without_size']:.2f}" in text
+    zeros, best = (figures["ceilings"]["test"][name] for name in ("zeros", "accuracy"))
+    assert f"{100 * zeros:.1f} % are seen to be 0" in text
+    assert f"has {50 * (1 + zeros):.1f} %" in text
+    assert f"right for {100 * (best - zeros) / (1 - zeros):.0f} %" in text
 
 
 def test_a_smaller_sample(script, tmp_path, monkeypatch):

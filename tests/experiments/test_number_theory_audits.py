@@ -1,7 +1,6 @@
 """Audits of number theory: one for each task and choice of options, the page has their lines, they can be repeated."""
 
 import json
-import re
 import shlex
 from pathlib import Path
 
@@ -20,16 +19,11 @@ FOUND = {
 }
 
 
-def test_the_lines_on_trivial_rules_are_made_from_the_committed_results(script):
-    page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
-    shown = re.search(
-        r"<!-- lines: experiments/results/number-theory-audit -->\n(.*?)<!-- end of lines -->", page, flags=re.DOTALL
-    )
-    assert shown is not None
+def test_the_lines_on_trivial_rules_are_made_from_the_committed_results(script, shown):
     asked = script.audits()
     assert asked.keys() == FOUND.keys()
     assert {found["task"] for found in FOUND.values()} == number_theory.TASKS.keys() - ARITHMETIC.keys()
-    assert shown[1].strip() == script.to_lines(FOUND[path] for path in asked)
+    assert shown("number-theory.md", script.MARK) == script.to_lines(FOUND[path] for path in asked)
 
 
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)

@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import json
-import re
 from contextlib import suppress
 from fractions import Fraction
 
@@ -314,11 +313,10 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path):
     assert (tmp_path / "p.svg").read_bytes() == picture
 
 
-def test_the_page_and_the_picture_are_those_of_the_results(script):
-    results = [parse_object(path.read_bytes()) for path in sorted(script.FOLDER.glob("*.json"))]
-    page = script.PAGE.read_text(encoding="utf-8")
-    (shown,) = re.findall(f"<!-- {script.MARK} -->\n(.*?)<!-- end of table -->", page, flags=re.DOTALL)
-    assert shown == script.to_markdown(script.tables_of(results)).replace("## ", "### ")
+def test_the_page_and_the_picture_are_those_of_the_results(script, shown):
+    results = script.common.read(script.FOLDER)
+    made = script.to_markdown(script.tables_of(results)).replace("## ", "### ")
+    assert shown("exact.md", script.MARK) == made.strip()
     assert script.PICTURE.read_bytes() == script.drawn_curves(results)
 
 

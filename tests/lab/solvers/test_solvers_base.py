@@ -88,10 +88,11 @@ def test_a_solver_that_has_learned_nothing(name):
     assert solver.n_parameters == 0
     with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
         solver.answer(np.array([[1, 2]]))
-    asked = next(one for one in TASKS if solver.obstacle(one) is None)
-    nothing = np.empty((0, asked.arity), dtype=np.int64), np.empty(0, dtype=object)
-    with pytest.raises(ConfigurationError, match=rf"^examples=0 leaves too few to learn {asked.name} from; give at"):
-        solver.fit(asked, *nothing, seed=0, steps=1)
+    asked, few = next(one for one in TASKS if solver.obstacle(one) is None), solver.least_examples - 1
+    examples = asked.sample(few, np.random.default_rng(0))
+    message = rf"^examples={few} leaves too few to learn {asked.name} from; give at least {few + 1}$"
+    with pytest.raises(ConfigurationError, match=message):
+        solver.fit(asked, *examples, seed=0, steps=1)
 
 
 @pytest.mark.parametrize("name", TRAINED)

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic_lab.models.solvers.chosen import ChosenPlacesSolver, candidates
 from adelic_lab.models.solvers.placewise import space_for
@@ -53,9 +52,3 @@ def test_where_nothing_is_learned_all_places_are_kept():
     solver = fitted(task("addition"), operands, answers, steps=2)
     assert solver.primes == space_for(task("addition")).primes
     assert solver.answer(operands[:3]).shape == (3,)
-
-
-def test_errors():
-    operands = np.array([[1, 2], [3, 4]])
-    with pytest.raises(ConfigurationError, match=r"examples=2 leaves too few .* give at least 3"):
-        fitted(task("addition"), operands, operands.sum(axis=1).astype(object))

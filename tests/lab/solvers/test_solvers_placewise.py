@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
 from adelic.nn import PlaceEmbedding
 from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
@@ -161,10 +160,7 @@ def test_residues_of_any_product_of_primes_are_decoded(modulus):
     assert decoded(space, functional.one_hot(digits).float(), asked).tolist() == numbers.tolist()
 
 
-def test_errors():
-    solver = build_solver("adelic-placewise")
-    with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
-        solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
+def test_sequences_have_one_digit_at_a_prime():
     assert build_solver("adelic-placewise:precision=3").obstacle(task("sum")) == "folding is done with first digits"
 
 

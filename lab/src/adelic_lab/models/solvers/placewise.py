@@ -31,7 +31,6 @@ HIDDEN = 32
 BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 """Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
 HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
-_WRONG, _BY_CHANCE = 0.2, 1000
 _CERTAIN = 0.5  # confidence beyond which an answer is not in doubt
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 
@@ -129,7 +128,6 @@ class PlacewiseSolver(Solver):
         features: of places, to choose from.
         mended: redundancy of the space, see `space_for`.
         rows_at_once: when answers are computed.
-        is_cautious: whether answers that may be chance are left out.
     """
 
     precision: int = 1
@@ -137,7 +135,6 @@ class PlacewiseSolver(Solver):
     mended: ClassVar[int] = MENDED
     rows_at_once: ClassVar[int] = 5_000
     learning_rate: float = LEARNING_RATE
-    is_cautious: ClassVar[bool] = False
     least_examples = 2  # one is held out
     _network: PlacewiseNetwork | None = None
 
@@ -191,13 +188,15 @@ class PlacewiseSolver(Solver):
     def answer(self, operands: Operands) -> Answers:
         """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
         network, problem = learned(self._network), self._problem
-        usual = None if self.is_cautious else self._usual
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
             part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
             logits = network(*encoded(self._space, part), lengths).logits
-            found.append(decoded(self._space, logits, problem, usual=usual, is_cautious=self.is_cautious))
+            found.append(self._decoded(logits))
         return np.concatenate(found)
+
+    def _decoded(self, logits: torch.Tensor) -> Answers:
+        return decoded(self._space, logits, self._problem, usual=self._usual)
 
 
 class PlainPlacewise(PlacewiseSolver):
@@ -311,12 +310,7 @@ def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, schedu
 
 
 def decoded(
-    space: AdeleSpace,
-    logits: torch.Tensor,
-    problem: SampledTask,
-    *,
-    usual: tuple[int, int] | None = None,
-    is_cautious: bool = False,
+    space: AdeleSpace, logits: torch.Tensor, problem: SampledTask, *, usual: tuple[int, int] | None = None
 ) -> Answers:
     """Return the problem's answers from logits of their digits, None where these are not near a codeword.
 
@@ -326,7 +320,6 @@ def decoded(
         problem: bounds the answers.
         usual: how large numerators and denominators of examples are, as of `largest`: an answer that is in doubt among
             all that the problem has is one of these sizes, where that is in less doubt. Residues have no size.
-        is_cautious: leave out answers that `could_be_chance`, too.
     """
     if math.prod(space.primes) == problem.modulus:
         return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
@@ -338,8 +331,6 @@ def decoded(
         likely = RedundantResidueCode(space, *usual).decode_soft(log_probabilities[doubt])
         is_better = likely.confidence > found.confidence[doubt]
         found.values[doubt[is_better]] = likely.values[is_better]
-    if is_cautious:
-        found.values[could_be_chance(code, found.errors)] = None
     return found.values
 
 
@@ -347,26 +338,6 @@ def largest(answers: Answers) -> tuple[int, int]:
     """Return the greatest numerator (absolute) and the greatest denominator of numbers, each at least 1."""
     numbers = answers.tolist()
     return max((abs(x.numerator) for x in numbers), default=0) or 1, max((x.denominator for x in numbers), default=1)
-
-
-def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return which decoded numbers may be near their word by chance, since too many places were mended, bool (n,).
-
-    Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
-    over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
-    holds a number is told: at most one in a thousand of all words gets one.
-
-    The code is of first digits, and errors are (n, n_primes).
-
-    >>> code = RedundantResidueCode(AdeleSpace(primes=(101, 103, 107, 109, 113), precision=1), max_numerator=100)
-    >>> could_be_chance(code, np.arange(5) < np.array([[0], [1], [2], [3]]))
-    array([False, False,  True,  True])
-    """
-    primes = np.array(code.space.primes, dtype=np.float64)
-    of_digits = np.where(errors, np.log(_WRONG / (primes - 1)), math.log(1 - _WRONG)).sum(axis=1)
-    numbers = math.log(2 * code.max_numerator + 1) + math.log(code.max_denominator)
-    is_told: npt.NDArray[np.bool_] = of_digits >= math.log(_BY_CHANCE) + numbers - np.log(primes).sum()
-    return ~is_told
 
 
 def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:

@@ -5,10 +5,10 @@ Chinese remainder theorem alone. Least squares on the real values is all that su
 """
 
 import math
-from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.preprocessing import PolynomialFeatures
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
@@ -137,15 +137,8 @@ class LeastSquares(Solver):
 
     def _columns(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the monomials of scaled operands, (n, monomials)."""
-        scaled = values / self._scale
-        return np.stack(
-            [
-                scaled[:, list(chosen)].prod(axis=1)
-                for degree in range(_DEGREE + 1)
-                for chosen in combinations_with_replacement(range(scaled.shape[1]), degree)
-            ],
-            axis=-1,
-        )
+        columns: npt.NDArray[np.float64] = PolynomialFeatures(_DEGREE).fit_transform(values / self._scale)
+        return columns
 
     def answer(self, operands: Operands) -> Answers:
         """Return the nearest integers."""
