@@ -106,6 +106,7 @@ class FeatureLayout:
             raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
         levels = space.max_precision
         if width is not None:
+            # More levels never take fewer features, so that halving finds the greatest number that fits.
             levels = bisect_right(range(1, levels + 1), width, key=lambda n: cls.size_of(kind, space, n))
         if not levels:
             raise ConfigurationError(
@@ -286,6 +287,7 @@ def characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
     >>> characters(np.array([1, 0]), 2).round(3)
     array([-1.,  0.,  0.,  1.])
     """
+    # Of x modulo p^k, not of x: x may be beyond float64, and its angle would be rounded away long before.
     angles = 2 * np.pi * _fractional_parts(digits, p)
     waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     return waves.reshape(*digits.shape[:-1], 2 * digits.shape[-1])
@@ -428,6 +430,7 @@ def unit_characters(p: int, levels: int) -> UnitCharacters:
     if p == 2:
         modulus = 2 ** unit_digits(2, levels)
         u = np.arange(modulus)
+        # (−1/u) is −1 to the power (u − 1)/2, and (2/u) to the power (u² − 1)/8.
         turns = np.array([(1, 0), (0, 1), (1, 1)])[: modulus // 2 - 1]
         indices = np.stack([u // 2 % 2, (u * u - 1) // 8 % 2], axis=-1) * (u % 2)[:, None]
         return UnitCharacters(indices, turns, 2, np.zeros(len(turns), np.bool_), tuple(range(1, len(turns) + 1)))
@@ -435,6 +438,7 @@ def unit_characters(p: int, levels: int) -> UnitCharacters:
     for exponent in range(p - 1):
         indices[power, 0] = exponent
         power = power * root % p
+    # Conjugate characters have the same cosine and the negative sine, so that one of two says all.
     names = [k for k in range(1, (p + 1) // 2) for _ in range(1 if 2 * k == p - 1 else 2)]
     turns = np.stack([names, np.zeros_like(names)], axis=-1)
     return UnitCharacters(indices, turns, p - 1, np.arange(p - 2) % 2 == 1, tuple(names))
@@ -477,23 +481,18 @@ def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.i
     >>> np.flatnonzero(compute_features(space.encode(5), layout)).tolist()
     [0, 2, 3, 7, 9]
     """
-    levels = np.array(layout.place_levels)
-    sizes = [place_size(layout.kind, p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)]
-    starts = 1 + np.cumsum([0, *sizes[:-1]])[:, None]
-    digits = adeles.digits[..., ::-1][..., : layout.levels]  # lowest first
-    if layout.kind != "valuation-unit":
-        found = np.full(digits.shape, layout.size)
-        for j, (p, n) in enumerate(zip(layout.space.primes, layout.place_levels, strict=True)):
+    places = list(zip(layout.space.primes, layout.place_levels, strict=True))
+    starts = 1 + np.cumsum([0, *(place_size(layout.kind, p, n) for p, n in places)])
+    digits = adeles.digits[..., ::-1]  # lowest first
+    is_split = layout.kind == "valuation-unit"
+    found = np.full((*digits.shape[:-1], 2 if is_split else layout.levels), layout.size)
+    for j, (p, n) in enumerate(places):
+        if is_split:
+            v, residue, is_told = _split(digits[..., j, :n], p)
+            # Of the residues, the units are those that p does not divide; the first is 1.
+            units = np.where(is_told, n + residue - residue // p, layout.size - starts[j])
+            positions = np.concatenate([v, units], axis=-1)
+        else:
             positions = one_hot_positions(layout.kind, digits[..., j, :n], p)
-            found[..., j, : positions.shape[-1]] = starts[j] + positions
-        return found
-    v = np.minimum((np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1), levels)
-    counts = np.array([unit_digits(p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)])
-    primes = np.array(layout.space.primes)
-    residue = np.zeros(v.shape, dtype=np.int64)
-    for i in range(int(counts.max())):
-        at = np.minimum(v + i, layout.levels - 1)[..., None]
-        residue += np.where(i < counts, np.take_along_axis(digits, at, axis=-1)[..., 0] * primes**i, 0)
-    # Of the residues, the units are those that p does not divide; the first is 1.
-    units = starts[:, 0] + levels + residue - residue // primes
-    return np.stack([starts[:, 0] + v, np.where(v + counts <= levels, units, layout.size)], axis=-1).astype(np.int64)
+        found[..., j, : positions.shape[-1]] = starts[j] + positions
+    return found

@@ -119,6 +119,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 
     A denominator with more factors p than the window has fractional digits is a PrecisionError.
     """
+    # Four ways to the same digits; each is the fastest for so many numbers, of this size, at these primes.
     if _suits_columns(rationals, window):
         _encode_columns(rationals, window, out)
     elif _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
@@ -226,6 +227,7 @@ def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any])
                 m, first = np.where(divides, m // p, m), first - divides
             below += [(block.start + int(i), j) for i in np.flatnonzero(first < 0)[:1]]
             b, s = np.divmod(m, p)
+            # Primes are small here: a table of all inverses takes less than an inverse of each number.
             inverse = np.array([0, *(pow(c, -1, p) for c in range(1, p))])[s]
             for k in range(max(int(first.min()), 0), precision):
                 a, r = np.divmod(n, p)

@@ -411,6 +411,7 @@ class RedundantResidueCode:
         values = np.full(size, None, dtype=object)
         confidence, errors = np.zeros(size), np.zeros((size, self.space.n_primes), dtype=np.bool_)
         hits = channel.hits
+        # Most words have no wrong digit: these need no search, and the compiled decoder reads all of them at once.
         done = self._read_codewords(words, channel.known, reals, tolerances, values)
         with np.errstate(over="ignore"):
             confidence[done] = 1 / (1 + np.exp(self._log_chance - hits[done].sum(axis=-1)))

@@ -186,6 +186,7 @@ def _root_modulo(a: int, p: int) -> int:
     power = pow(a, (q - 1) // 2, p)
     root = a * power % p
     rest = root * power % p  # root² = a · rest
+    # The order of `rest` is a power of 2 that each round makes smaller.
     while rest != 1:
         order, square = 0, rest
         while square != 1:
@@ -201,6 +202,7 @@ def _two_part(p: int) -> tuple[int, int, int]:
     """Return e and the odd q with p − 1 = 2^e · q, and an element of order 2^e modulo p."""
     e = valuation(p - 1, 2)
     q = (p - 1) >> e
+    # Half of the residues are no squares, so that one of the first few is not one.
     return e, q, pow(next(n for n in range(2, p) if pow(n, (p - 1) // 2, p) != 1), q, p)
 
 
@@ -312,6 +314,7 @@ def teichmuller(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     _refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
     base = integers.as_long(p, precision * p.bit_length())
 
+    # Numbers with one residue have one lift, of which there are p at most.
     distinct, where = np.unique(_unit_digit(x, np.full_like(v, f)), return_inverse=True)
     root = distinct.astype(object) if len(distinct) > 1 else distinct.item() + base * 0
     for digits in integers.doublings(precision - f):
