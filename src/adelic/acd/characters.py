@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from adelic.acd.permutations import read_sequence
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
 from adelic.errors import EncodingError, needs_extra
 from adelic.storage.checks import shown, whole_number
 
@@ -209,7 +209,7 @@ def character(lam: Iterable[int], mu: Iterable[int]) -> int:
     return signs.get((), 0)
 
 
-def character_table(n: int, progress: Progress | None = None) -> Int64:
+def character_table(n: int, progress: Progress = silent) -> Int64:
     """Return the character table of S_n: χ^λ_μ in the row of λ and the column of μ, in the order of `partitions(n)`.
 
     Args:
@@ -238,8 +238,7 @@ def character_table(n: int, progress: Progress | None = None) -> Int64:
             columns = _count_with_parts_up_to(k, shapes[m - k])
             blocks.append(_removals(shapes[m], shapes[m - k], k) @ smaller[:, smaller.shape[1] - columns :])
         tables.append(np.hstack(blocks))
-        if progress:
-            progress(m, n, "character tables")
+        progress(m, n, "character tables")
     return tables[n]
 
 
@@ -287,7 +286,7 @@ def _partition_count(n: int) -> int:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    y = character_table(n, request.progress).reshape(-1)
+    y = character_table(n, request.report).reshape(-1)
     padded = np.array([shape + (0,) * (n - len(shape)) for shape in partitions(n)], np.int8)
     count = len(padded)
     pairs = np.empty((count, count, 2 * n), np.int8)

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from adelic.acd import permutations as many
 from adelic.acd.permutations import in_chunks, length, lengths, read_permutation, symmetric_group
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
@@ -58,7 +58,7 @@ ROOM = np.uint64(0xFF80_8080_8080_8080)  # what must be zero: degree 7, and the 
 # All polynomials of a group at once
 
 
-def packed_polynomials(n: int, progress: Progress | None = None) -> Packed:
+def packed_polynomials(n: int, progress: Progress = silent) -> Packed:
     """Return P_(x,w)(256) in row w and column x, both in lexicographic order; 0 unless x <= w.
 
     The recursion goes up by length. For w not the identity, a descent s of w and v = ws < w,
@@ -89,8 +89,7 @@ def packed_polynomials(n: int, progress: Progress | None = None) -> Packed:
                     total -= polynomials[z] * (mu << shift)
             polynomials[w] = total[upper[s]]
             assert not np.any(polynomials[w] & ROOM)
-        if progress:
-            progress(level, longest, "polynomials by length")
+        progress(level, longest, "polynomials by length")
     return polynomials
 
 
@@ -156,7 +155,7 @@ def kazhdan_lusztig(x: Iterable[int], w: Iterable[int]) -> Coefficients:
     return _polynomial(lower, upper)
 
 
-def kl_polynomials(n: int, progress: Progress | None = None) -> Int8:
+def kl_polynomials(n: int, progress: Progress = silent) -> Int8:
     """Return the coefficients of all Kazhdan-Lusztig polynomials of S_n, shape (n!, n!, max(n - 1, 1)).
 
     Args:
@@ -274,7 +273,7 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    table = kl_polynomials(n, request.progress)
+    table = kl_polynomials(n, request.report)
     group = many.symmetric_group(n)
     X = np.empty((len(group), len(group), 2 * n), np.int8)
     X[:, :, :n] = group[:, None]

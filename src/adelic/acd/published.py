@@ -30,7 +30,7 @@ from adelic.acd.permutations import padded, read_permutation
 from adelic.data import catalogue, registry
 from adelic.data.dataset import Dataset
 from adelic.data.lookup import RowIndex
-from adelic.data.protocol import Integers, Progress, Request, Rows, Task
+from adelic.data.protocol import Integers, Progress, Request, Rows, Task, silent
 from adelic.data.splits import part_sizes, split_rows
 from adelic.data.store import file_sha256
 from adelic.errors import EncodingError, StorageError, UnknownNameError
@@ -96,7 +96,7 @@ def load_published(
     n = task.check_size(task.sizes[0] if n is None else n, "published")
     task.check_memory(n, "published")
     sources = _find(folder, name, n)
-    table = _read(sources, task, n, progress)
+    table = _read(sources, task, n, progress or silent)
     known = task.generate(Request(n=n, edition="published", options=task.check_options({}), progress=progress))
     is_listed = slice(None) if form.absent is None else known.y != form.absent
     known_X, known_y = known.X[is_listed], known.y[is_listed]
@@ -183,7 +183,7 @@ class _Table:
         return f"{self.paths[self.file[row]].name}:{self.line[row]}"
 
 
-def _read(sources: dict[Path, str], task: Task, n: int, progress: Progress | None) -> _Table:
+def _read(sources: dict[Path, str], task: Task, n: int, progress: Progress) -> _Table:
     """Return the rows of all files.
 
     A StorageError says that a file cannot be read or has no rows, that a line is not a row of this size, or that there
@@ -192,8 +192,7 @@ def _read(sources: dict[Path, str], task: Task, n: int, progress: Progress | Non
     most = 2 * task.estimate(n, "published").rows
     parts: list[tuple[Integers, Integers, Integers, Integers]] = []
     for index, path in enumerate(sources):
-        if progress:
-            progress(index, len(sources), f"reading {path.name}")
+        progress(index, len(sources), f"reading {path.name}")
         rows = 0
         with files.storage_errors(f"cannot read {path}", REMEDY):
             left = islice(_rows(path, task, n), most + 1)

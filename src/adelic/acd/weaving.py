@@ -50,7 +50,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.permutations import read_array
 from adelic.data.lookup import RowIndex
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, View
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, View, silent
 from adelic.errors import EncodingError
 
 Int8 = NDArray[np.int8]
@@ -60,7 +60,7 @@ Int64 = NDArray[np.int64]
 # All patterns, and the rows beside them
 
 
-def all_patterns(n: int, progress: Progress | None = None) -> Int8:
+def all_patterns(n: int, progress: Progress = silent) -> Int8:
     """Return the rows of every simple arrangement of n pseudolines, 3 <= n <= 9.
 
     They are int8, (A006245(n), n, n-1): row i lists the pseudolines (0-based) that i crosses. Their order is that of
@@ -78,8 +78,7 @@ def all_patterns(n: int, progress: Progress | None = None) -> Int8:
     for rank in range(ranks + 1):
         rank_sequences.append(_sequences(positions))
         rank_keys.append(keys)
-        if progress:
-            progress(rank, ranks, "arrangements")
+        progress(rank, ranks, "arrangements")
         positions, keys = _flipped_up(positions, keys)
     every = np.concatenate(rank_sequences)
     return every[np.argsort(np.concatenate(rank_keys))]
@@ -424,7 +423,7 @@ def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
 
 def _generate(request: Request) -> Rows:
     n = request.n
-    sequences = all_patterns(n, request.progress)
+    sequences = all_patterns(n, request.report)
     if request.edition == "levels":
         return level_rows(sequences)
     positives = (sequences[:, ::-1] + 1).reshape(len(sequences), n * (n - 1))

@@ -38,7 +38,7 @@ from adelic.data import registry
 from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import LookUp, RowIndex
-from adelic.data.protocol import Progress
+from adelic.data.protocol import Progress, silent
 from adelic.data.rules import accuracy_of_rule, question_rules, row_readings
 from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
@@ -117,27 +117,22 @@ def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict
     if not len(d.X_test):
         size = "" if about.get("n") is None else f" {about['n']}"
         raise ConfigurationError(f"{about['task']}{size} is too small to be audited: its test split is empty")
-    steps = 5
-
-    def report(done: int, what: str) -> None:
-        if progress is not None:
-            progress(done, steps, what)
-
-    report(0, "trivial rules")
+    report, steps = progress or silent, 5
+    report(0, steps, "trivial rules")
     findings = list(_rules(d))
-    report(1, "models")
+    report(1, steps, "models")
     findings += _models(d, about["seed"])
-    report(2, "duplicates")
+    report(2, steps, "duplicates")
     duplicates = _duplicates(d)
-    report(3, "symmetries")
+    report(3, steps, "symmetries")
     symmetries = _leaks(d)
-    report(4, "look-up")
+    report(4, steps, "look-up")
     overlap, lookup = {}, {}
     for what, chosen in {"rows": {}, "images": d.symmetries}.items():
         if chosen or what == "rows":
             X, y = images(d.X_train, d.y_train, chosen)
             overlap[what], lookup[what] = _overlap(d, X), _look_up(d, X, y)
-    report(5, "done")
+    report(5, steps, "done")
     return {
         **{name: about.get(name) for name in ("task", "n", "edition", "split", "options", "seed", "rows", "orbits")},
         "findings": [finding._asdict() for finding in findings],
@@ -324,17 +319,12 @@ def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None =
     >>> found["known"]["test"]
     {'questions': 0, 'of_numbers': 1000, 'numbers': 0}
     """
-    steps = 2
-
-    def report(done: int, what: str) -> None:
-        if progress is not None:
-            progress(done, steps, what)
-
+    report, steps = progress or silent, 2
     task = source.drawn
     operands, answers = source.questions(seed)
     asked = {"test": next(source.tests(seed, operands))}
     asked |= {split: (questions, right) for split, questions, right in source.never_seen(seed, operands)}
-    report(0, "trivial rules")
+    report(0, steps, "trivial rules")
     findings = [
         {
             "name": rule.name,
@@ -343,10 +333,10 @@ def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None =
         }
         for rule in question_rules(task, operands, answers)
     ]
-    report(1, "look-up")
+    report(1, steps, "look-up")
     every = {"train": (operands, answers), **asked}
     known = {split: _known(task, operands, questions) for split, (questions, _) in asked.items()}
-    report(2, "done")
+    report(2, steps, "done")
     return {
         "task": task.name,
         "options": list(source.task_options),

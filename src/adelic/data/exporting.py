@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from adelic.data.dataset import Dataset, column_names
-from adelic.data.protocol import Integers, Progress
+from adelic.data.protocol import Integers, Progress, silent
 from adelic.data.registry import tasks
 from adelic.data.store import file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
@@ -155,12 +155,8 @@ def export(
 
 def _written(path: Path, content: Content, progress: Progress | None) -> str:
     """Write a file; return its SHA-256."""
-
-    def tell(done: int, total: int, what: str) -> None:
-        if progress:
-            progress(done, total, path.name)
-
-    files.atomic_write(path, lambda file: content.write(file, tell))
+    report = progress or silent
+    files.atomic_write(path, lambda file: content.write(file, lambda done, total, _: report(done, total, path.name)))
     return file_sha256(path, files.FOLDER_REMEDY)
 
 

@@ -19,6 +19,12 @@ from adelic.storage.checks import GIBIBYTE, shown, whole_number
 
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is being done); None is silence."""
+
+
+def silent(done: int, total: int, what: str) -> None:
+    """Tell nobody: the progress of what nobody follows."""
+
+
 Cue = Callable[[Integers], Integers]
 """Reads something trivial off every row, (rows, length) -> (rows,); the audit says how far it gives the label away."""
 
@@ -108,10 +114,10 @@ class Request:
     progress: Progress | None = None
     workers: int = 1
 
-    def report(self, done: int, total: int, what: str) -> None:
-        """Tell `progress`, if there is somebody to tell."""
-        if self.progress is not None:
-            self.progress(done, total, what)
+    @property
+    def report(self) -> Progress:
+        """Return `progress`, or what is silent."""
+        return self.progress or silent
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ from numpy.typing import ArrayLike, NDArray
 from adelic.acd.permutations import in_chunks, read_array
 from adelic.data import store
 from adelic.data.lookup import RowIndex
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, silent
 from adelic.errors import ConfigurationError, EncodingError, TaskSizeError, UnknownNameError
 from adelic.storage.checks import shown, whole_number
 from adelic.storage.workers import map_parts
@@ -410,7 +410,7 @@ def _valued_tree(mutation_type: str, n: int) -> tuple[list[tuple[int, int]], lis
 
 
 def mutation_class(
-    seed: ArrayLike, depth: int | None = None, *, limit: int = 1_000_000, progress: Progress | None = None
+    seed: ArrayLike, depth: int | None = None, *, limit: int = 1_000_000, progress: Progress = silent
 ) -> MutationClass:
     """Return the canonical forms of what is reached from a seed by at most `depth` mutations.
 
@@ -462,8 +462,7 @@ def mutation_class(
                     f"{len(bounds) - 1} mutations lead to more than limit={most} matrices; a lower depth or a greater "
                     "limit avoids it"
                 )
-            if progress:
-                progress(last, count, "matrices")
+            progress(last, count, "matrices")
         bounds.append(count)
     depths = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return MutationClass(members[:count].reshape(count, n, n).copy(), depths)

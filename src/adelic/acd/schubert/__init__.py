@@ -175,8 +175,8 @@ def _generate(request: Request) -> Rows:
     if request.edition == "corrected":
         from adelic.acd.schubert import zeros  # which loads numba
 
-        return zeros.data_rows(request.n, request.rng, request.progress)
-    return tables.data_rows(request.n, request.rng, request.progress)
+        return zeros.data_rows(request.n, request.rng, request.report)
+    return tables.data_rows(request.n, request.rng, request.report)
 
 
 def _estimate(n: int, edition: str) -> Estimate:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adelic.acd.permutations import symmetric_group
 from adelic.acd.schubert.constants import transition_order
-from adelic.data.protocol import Progress, Rows
+from adelic.data.protocol import Progress, Rows, silent
 
 Int64 = NDArray[np.int64]
 Table = tuple[Int64, NDArray[np.int32]]
@@ -23,7 +23,7 @@ BITS = 4
 ENTRY = (1 << BITS) - 1
 
 
-def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None) -> Rows:
+def data_rows(n: int, rng: np.random.Generator, progress: Progress = silent) -> Rows:
     """Return the data set of size n, 2 <= n <= 6: the nonzero constants in the order of (u, v, w), then the zeros.
 
     >>> rows = data_rows(2, np.random.default_rng(0))
@@ -46,12 +46,11 @@ def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None
         zeros = random_zeros(keys, keys[1:] if rank == 0 else keys, n, rng)
         _fill(X[zero_start : zero_start + len(zeros)], rank, zeros, group)
         zero_start += len(zeros)
-        if progress:
-            progress(rank + 1, len(tables), "zeros")
+        progress(rank + 1, len(tables), "zeros")
     return Rows(X, y)
 
 
-def nonzero_tables(n: int, progress: Progress | None = None) -> list[Table]:
+def nonzero_tables(n: int, progress: Progress = silent) -> list[Table]:
     """Return for each u in S_n, in lexicographic order, the keys (v, w) with c(u, v, w) > 0 and these constants.
 
     >>> [(list(map(hex, keys)), constants.tolist()) for keys, constants in nonzero_tables(2)]
@@ -64,8 +63,7 @@ def nonzero_tables(n: int, progress: Progress | None = None) -> list[Table]:
     tables = {group[0]: (units, np.ones(len(units), np.int32))}
     for u, r, previous, terms in transition_order(group):
         tables[u] = _collected([*_times_variable(tables[previous], r, size), *(tables[term] for term in terms)])
-        if progress:
-            progress(len(tables), len(group), "products")
+        progress(len(tables), len(group), "products")
     return [tables[u] for u in group]
 
 

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from adelic.acd import permutations
 from adelic.acd.schubert import tables
-from adelic.data.protocol import Progress, Rows
+from adelic.data.protocol import Progress, Rows, silent
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
@@ -152,7 +152,7 @@ Triples = tuple[Int64, Int64, Int64]
 """The ranks of u and of v, and the indices of w among the candidates."""
 
 
-def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None) -> Rows:
+def data_rows(n: int, rng: np.random.Generator, progress: Progress = silent) -> Rows:
     """Return the corrected data set of size n, 2 <= n <= 6: nonzeros, then zeros, both in the order of (u, v, w).
 
     >>> rows = data_rows(3, np.random.default_rng(0))
@@ -254,7 +254,7 @@ def _zeros(
     candidates: Int8,
     nonzero: tuple[Int64, Int64, Int64],
     rng: np.random.Generator,
-    progress: Progress | None,
+    progress: Progress,
 ) -> tuple[Int64, Int64, Int64]:
     """Return the zeros, in the order of (u, v, w)."""
     count = len(group)
@@ -264,8 +264,7 @@ def _zeros(
     pools = np.zeros((count, count), np.int64)
     for rank in range(count):
         pools[rank] = count_candidates(known, rank).sum(axis=1)
-        if progress:
-            progress(rank + 1, 2 * count, "zeros")
+        progress(rank + 1, 2 * count, "zeros")
     # All nonzeros are among the candidates, since they meet 1 and 2.
     quota = quotas(nonzeros, pools - np.triu(nonzeros), rng)
     parts = []
@@ -276,8 +275,7 @@ def _zeros(
         uniforms = rng.random(int(quota[rank].sum()))
         drawn = draw_zeros(known, rank, w[of_u], v_starts, quota[rank], uniforms)
         parts.append((rank * count + np.repeat(np.arange(count), quota[rank])) * len(candidates) + drawn)
-        if progress:
-            progress(count + rank + 1, 2 * count, "zeros")
+        progress(count + rank + 1, 2 * count, "zeros")
     keys = np.concatenate(parts)
     pair, w = np.divmod(keys, len(candidates))
     u, v = np.divmod(pair, count)
