@@ -7,12 +7,11 @@ python experiments/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 """
 
 import common
-import matplotlib as mpl
 import numpy as np
 
 from adelic_lab.plans import Series, gather, read_plan
 from adelic_lab.report.arithmetic import accuracy_panels, looks, with_legend
-from adelic_lab.report.plots import GREY, style
+from adelic_lab.report.plots import GREY, canvas
 
 PICTURE = common.DOCS / "arithmetic" / "seconds.svg"
 PROBLEMS = ("addition", "multiplication")
@@ -42,8 +41,8 @@ def draw_seconds(found: list[Series]) -> bytes:
     right, the number of its examples stands beside it, in thousands (10k).
     """
     titles = list(dict.fromkeys(one.title for one in found))
-    with mpl.rc_context(style(GREY)):
-        figure, panels = accuracy_panels(titles, sharex=True)
+    with canvas(10.5, 2.9, GREY) as figure:
+        panels = accuracy_panels(figure, titles, sharex=True)
         for axes, title in zip(panels, titles, strict=True):
             named: list[tuple[float, float]] = []
             for one in (e for e in found if e.title == title):

@@ -22,7 +22,6 @@ import matplotlib as mpl
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from adelic.cli.options import Flag
@@ -34,7 +33,7 @@ from adelic.number_theory.symbols import REAL, hilbert_symbol, split
 from adelic.storage.files import atomic_write
 from adelic_lab import Experiment, run, trained_network
 from adelic_lab.plans import read_plan
-from adelic_lab.report.plots import COLOURS, GREY, render, style
+from adelic_lab.report.plots import COLOURS, GREY, canvas, render
 from adelic_lab.report.table import Table
 
 PAGE = common.DOCS / "number-theory.md"
@@ -131,8 +130,7 @@ def table(found: dict[str, Any]) -> Table:
 
 def drawn(found: dict[str, Any]) -> bytes:
     """Return the picture: what the network says at two places, beside the Hilbert symbols."""
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10, 10.2), layout="constrained")
+    with canvas(10, 10.2, GREY) as figure:
         grid = figure.subplots(len(SHOWN), 2)
         for (left, right), place in zip(grid, SHOWN, strict=True):
             (about,) = (one for one in found["places"] if one["place"] == place)

@@ -28,13 +28,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import common
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
-from matplotlib.figure import Figure
 from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row, descended
 from text_rivals import Abacus, Characters, FoNE, XVal
 from text_table import Table as TemplateTable
@@ -43,7 +41,7 @@ from text_table import TableInSteps
 from adelic.cli.options import Flag
 from adelic.storage.files import atomic_write
 from adelic.storage.records import sha256
-from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, style
+from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, render
 from adelic_lab.report.table import NOT_RUN, Table, to_markdown
 
 TABLES = {"table": TemplateTable, "table-in-steps": TableInSteps}
@@ -347,8 +345,7 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
         for regime in REGIMES:
             if regime in result["right"] and result["questions"] == QUESTIONS.stem and result["modules"] in GROUPS:
                 panels[result["modules"], regime][result["model"]].append(result)
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 3.4), layout="constrained")
+    with canvas(10.5, 3.4, GREY) as figure:
         axes_of = figure.subplots(1, max(1, len(panels)), sharex=True, sharey=True, squeeze=False)[0]
         names = list(MODELS)
         for axes, ((modules, regime), models) in zip(axes_of, sorted(panels.items(), reverse=True), strict=False):

@@ -17,7 +17,7 @@ import numpy as np
 from adelic.data import DrawnData, SampledTask, drawn_task
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.checks import check_count
-from adelic.storage.files import read_bytes
+from adelic.storage.files import atomic_write, read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
@@ -25,7 +25,7 @@ from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.config.options import check_table
 from adelic_lab.config.recipes import TrainConfig, load_recipe
 from adelic_lab.models.solvers import build_solver
-from adelic_lab.report.files import finished, write_files
+from adelic_lab.report.files import fill, finished
 from adelic_lab.results.result import Result
 
 __all__ = ["Report", "Series", "choose", "experiments", "gather", "read_plan", "write_report"]
@@ -353,9 +353,18 @@ def write_report(
     report = show(gather(plan, results))
     files: dict[Path, str | bytes] = {folder / "table.md": report.text + "\n"}
     for name, make in report.files.items():
-        if (content := make()) is not None:
-            files[folder / name] = content
-    return write_files(files, folder, {**report.of_the_page, **report.tables})
+        if (made := make()) is not None:
+            files[folder / name] = made
+    page = folder.with_suffix(".md")
+    if page.exists():
+        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
+            text = page.read_text(encoding="utf-8")
+        for name, table in {**report.of_the_page, **report.tables}.items():
+            text = fill(text, table, name, page)
+        files[page] = text
+    for path, content in files.items():
+        atomic_write(path, content)
+    return list(files)
 
 
 def constants(results: Iterable[Result], split: str) -> float | None:

@@ -8,14 +8,13 @@ dark ground.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adelic_lab.config.solver_names import TITLES
 from adelic_lab.plans import Report, Series
-from adelic_lab.report.plots import COLOURS, DASHES, GREY, render, solver_colour, style
+from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, render, solver_colour
 from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.report.table import IMPOSSIBLE, NOT_RUN, Line, Table, costs, mean_with_interval
 
@@ -197,8 +196,8 @@ def draw_accuracy(series: Sequence[Series]) -> bytes | None:
     titles = [title for title, found in sizes.items() if len(found) >= max(_CURVE, most - 1)][:_MOST_PANELS]
     if not titles:
         return None
-    with mpl.rc_context(style(GREY)):
-        figure, panels = accuracy_panels(titles)
+    with canvas(10.5, 2.9, GREY) as figure:
+        panels = accuracy_panels(figure, titles)
         for axes, title in zip(panels, titles, strict=True):
             for solver, look in looks(series).items():
                 mine = sorted((e for e in series if (e.title, e.model) == (title, solver)), key=lambda e: e.examples)
@@ -232,8 +231,7 @@ def draw_never_seen(series: Sequence[Series]) -> bytes | None:
         return None
     drawn = looks(series)
     offsets = np.linspace(-0.3, 0.3, len(drawn)) if len(drawn) > 1 else np.zeros(1)
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 0.7 + 0.5 * len(rows)), layout="constrained")
+    with canvas(10.5, 0.7 + 0.5 * len(rows), GREY) as figure:
         axes = figure.subplots()
         for offset, (solver, look) in zip(offsets, drawn.items(), strict=True):
             points = []
@@ -277,14 +275,13 @@ def looks(series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     return found
 
 
-def accuracy_panels(titles: Sequence[str], *, sharex: bool = False) -> tuple[Figure, list[Axes]]:
-    """Return a figure of exact answers with a panel for each title."""
-    figure = Figure(figsize=(10.5, 2.9), layout="constrained")
+def accuracy_panels(figure: Figure, titles: Sequence[str], *, sharex: bool = False) -> list[Axes]:
+    """Return the panels of a figure of exact answers, one for each title."""
     panels = list(figure.subplots(1, len(titles), sharex=sharex, sharey=True, squeeze=False)[0])
     for axes, title in zip(panels, titles, strict=True):
         axes.set_title(title, fontsize=10, loc="left")
     panels[0].set_ylabel("exact answers (%)")
-    return figure, panels
+    return panels
 
 
 def with_legend(figure: Figure) -> bytes:

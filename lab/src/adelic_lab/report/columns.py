@@ -33,10 +33,12 @@ def _text(series: list[Series]) -> str:
         shown = {task: mean_with_interval(one.accuracies(), decimals=1) for task, one in cells.items() if one}
         lines.append({"model": label, "least": _least(cells.values())} | dict.fromkeys(tasks, IMPOSSIBLE) | shown)
     of_tasks = {task: [result for result in results if result.task == task] for task in tasks}
-    trivial = {"best trivial rule": rules, "best constant answer": lambda some: constants(some, "test")}
-    for label, rate in trivial.items() if results else ():
-        rates = {task: percent(rate(some), decimals=1, none="") for task, some in of_tasks.items()}
-        lines.append({"model": label} | rates)
+    trivial = {
+        "best trivial rule": {task: rules(some) for task, some in of_tasks.items()},
+        "best constant answer": {task: constants(some, "test") for task, some in of_tasks.items()},
+    }
+    for label, rates in trivial.items() if results else ():
+        lines.append({"model": label} | {task: percent(rate, decimals=1, none="") for task, rate in rates.items()})
     table = Table.of(("model", *tasks, *(["least"] if is_whole else [])), lines).to_markdown().rstrip()
     questions = _listed(tasks)
     if not is_whole:

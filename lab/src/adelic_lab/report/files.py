@@ -122,27 +122,6 @@ def _key(result: Result) -> tuple[str, str, int, str]:
     return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)
 
 
-def write_files(files: Mapping[Path, str | bytes], folder: Path, tables: Mapping[str, str]) -> list[Path]:
-    """Write a report's files, and its tables into the page beside its folder (x.md beside x).
-
-    Where no page is beside the folder, none is written. Tables have the names in the page's marks, as `fill` has them;
-    a ConfigurationError says that the page lacks these. Returned are the paths of all files that were written.
-
-    >>> write_files({}, Path("no folder"), {"arithmetic": ""})
-    []
-    """
-    page, every = folder.with_suffix(".md"), dict(files)
-    if page.exists():
-        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
-            text = page.read_text(encoding="utf-8")
-        for name, table in tables.items():
-            text = fill(text, table, name, page)
-        every[page] = text
-    for path, content in every.items():
-        atomic_write(path, content)
-    return list(every)
-
-
 def fill(text: str, table: str, name: str, page: Path) -> str:
     r"""Return a page with the table between its marks, `<!-- table: NAME -->` and `<!-- end of table -->`.
 

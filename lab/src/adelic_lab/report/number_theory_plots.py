@@ -6,12 +6,11 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from adelic_lab.plans import Series
-from adelic_lab.report.plots import COLOURS, DASHES, GREY, logarithmic, render, short, style
+from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, logarithmic, render, short
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
@@ -52,8 +51,7 @@ def draw_gcd(curves: Sequence[Series]) -> bytes | None:
     if not curves:
         return None
     looks = _looks(curves)
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(12.5, 0.8 + max(3.2, 0.32 * len(curves))), layout="constrained")
+    with canvas(12.5, 0.8 + max(3.2, 0.32 * len(curves)), GREY) as figure:
         of_pairs, of_seconds, bars = figure.subplots(1, 3, width_ratios=(3, 3, 2))
         for series in curves:
             look = looks[series.label]
@@ -92,8 +90,7 @@ def draw_learned(curves: Sequence[Series]) -> bytes | None:
     examples = min(series.examples for series in curves)
     alike = [series for series in curves if series.examples == examples]
     alike.sort(key=lambda series: -np.mean([learned(result, "stratified") for result in series.results]))
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(8, 0.7 + 0.36 * len(alike)), layout="constrained")
+    with canvas(8, 0.7 + 0.36 * len(alike), GREY) as figure:
         axes: Axes = figure.subplots()
         _draw_bars(axes, alike, _looks(alike))
         axes.set_yticks(range(len(alike)), [series.label for series in alike])
@@ -112,8 +109,7 @@ def draw_divisors(series: Sequence[Series]) -> bytes | None:
         return None
     cases, correct = (np.stack(counts) for counts in zip(*(counted(one.results) for one in series), strict=True))
     n_series, n_divisors = cases.shape
-    with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 1.6 + 0.3 * n_series), layout="constrained")
+    with canvas(10.5, 1.6 + 0.3 * n_series, GREY) as figure:
         axes = figure.subplots()
         image = axes.pcolormesh(100 * correct / np.maximum(cases, 1), vmin=0, vmax=100, cmap="cividis")
         rows, columns = np.nonzero(is_learned(cases, correct))
@@ -149,8 +145,7 @@ def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
     colours = dict(zip(kinds, COLOURS, strict=False))
     columns = min(_COLUMNS, len(tasks))
     blocks = -(-len(tasks) // columns)
-    with mpl.rc_context(style(GREY) | {"font.size": 8}):
-        figure = Figure(figsize=(1.7 + 2.7 * columns, 0.4 + 4.0 * blocks), layout="constrained")
+    with canvas(1.7 + 2.7 * columns, 0.4 + 4.0 * blocks, GREY, **{"font.size": 8}) as figure:
         panels = figure.subplots(2 * blocks, columns, squeeze=False)
         for panel in panels.flat:
             panel.set_axis_off()

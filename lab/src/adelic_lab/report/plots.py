@@ -8,8 +8,8 @@ import io
 import math
 import re
 import zlib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -110,6 +110,13 @@ def style(ink: str) -> dict[Any, Any]:
     }
 
 
+@contextmanager
+def canvas(width: float, height: float, ink: str, **settings: Any) -> Iterator[Figure]:
+    """Give a figure of a size in inches, in whose context all that is drawn has one `ink`, see `style`."""
+    with mpl.rc_context(style(ink) | settings):
+        yield Figure(figsize=(width, height), layout="constrained")
+
+
 def render(figure: Figure, kind: str, *, transparent: bool) -> bytes:
     """Return a figure as the content of a file ("svg", "png" or "pdf") that is the same each time.
 
@@ -206,8 +213,9 @@ def learning_curves(models: pd.DataFrame, title: str) -> str | None:
     networks = learned[learned.kind != "outside"]
     drawn = networks if len(networks) else learned
     curves = {name: [run.history for run in runs.run] for name, runs in drawn.runs.items()}
-    with mpl.rc_context(style(INK)):
-        return svg_element(_curves(curves, looks(models), models.majority.iloc[0], INK), title)
+    with canvas(10.5, 2.8, INK) as figure:
+        _draw_curves(figure, curves, looks(models), models.majority.iloc[0])
+        return svg_element(figure, title)
 
 
 def plot_learning_curves(curves: Mapping[str, Sequence[History]], path: Path, *, majority: float | None = None) -> None:
@@ -222,15 +230,15 @@ def plot_learning_curves(curves: Mapping[str, Sequence[History]], path: Path, *,
     drawn = {
         name: {"color": COLOURS[i % len(COLOURS)], "linestyle": "-", "marker": "o"} for i, name in enumerate(curves)
     }
-    with mpl.rc_context(style("black")):
-        write_figure(_curves(curves, drawn, majority, "black"), path)
+    with canvas(10.5, 2.8, "black") as figure:
+        _draw_curves(figure, curves, drawn, majority)
+        write_figure(figure, path)
 
 
-def _curves(
-    curves: Mapping[str, Sequence[History]], drawn: Mapping[str, Look], majority: float | None, ink: str
-) -> Figure:
-    """Return a figure of learning curves."""
-    figure = Figure(figsize=(10.5, 2.8), layout="constrained")
+def _draw_curves(
+    figure: Figure, curves: Mapping[str, Sequence[History]], drawn: Mapping[str, Look], majority: float | None
+) -> None:
+    """Draw learning curves into a figure."""
     axes: Axes
     for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
         for name, histories in curves.items():
@@ -250,9 +258,8 @@ def _curves(
         axes.locator_params(axis="x", integer=True)
         if max(len(histories[0]["train_loss"]) for histories in curves.values()) == 1:
             axes.set_xticks([1])
-        axes.grid(visible=True, color=ink, alpha=0.12)
+        axes.grid(visible=True, color=mpl.rcParams["text.color"], alpha=0.12)
     legend_below(figure, axes, 3)
-    return figure
 
 
 def confusion_matrix(model: Any, title: str) -> str | None:
@@ -268,8 +275,7 @@ def confusion_matrix(model: Any, title: str) -> str | None:
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     size = len(counts)
     side = max(2.2, 0.62 * size)
-    with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(side + 1.0, side + 0.6), layout="constrained")
+    with canvas(side + 1.0, side + 0.6, INK) as figure:
         axes = figure.subplots()
         edges = np.arange(size + 1) - 0.5
         axes.pcolormesh(edges, edges, rates, cmap=_SHADES, vmin=0, vmax=1)
@@ -335,8 +341,7 @@ def _accuracy_against(quantity: str, models: pd.DataFrame, x: Any, title: str, *
     drawn = looks(models.drop_duplicates("name"))
     points = pd.DataFrame({"x": np.asarray(x), "y": 100 * models.accuracy, "runs": models.runs}, index=models.index)
     points["below"], points["above"] = zip(*map(_bars, models.runs), strict=True)
-    with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(4.8, 3.0), layout="constrained")
+    with canvas(4.8, 3.0, INK) as figure:
         axes = figure.subplots()
         for name, of in points.groupby(level=0, sort=False):
             line = {"linewidth": 1.6, "markersize": 5} if joined else {"linestyle": "none", "markersize": 6}
