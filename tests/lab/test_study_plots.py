@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 
 from adelic_lab.config.options import Setting
-from adelic_lab.search.studies import plot_trials
+from adelic_lab.search.tuning import plot_trials
 
 DIMENSIONS = {
     "learning-rate": Setting(name="learning_rate", bounds=(1e-5, 1e-2)),

@@ -1,7 +1,8 @@
 """Studies in Optuna: trials that are kept in a storage, resumed, repeated when killed, and shared by several workers.
 
-Only this module imports Optuna; `adelic_lab.search.tuning` loads it when a search begins. A finished trial has a digest
-of all that it says among its attributes, since a data base that was damaged, or changed by hand, mostly reads well.
+Only this module and `adelic_lab.search.tuning.plot_trials` import Optuna, when a search begins. A finished trial has a
+digest of all that it says among its attributes, since a data base that was damaged, or changed by hand, mostly reads
+well.
 """
 
 import itertools
@@ -9,7 +10,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
@@ -449,47 +450,3 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         optuna.logging.set_verbosity(verbosity)
-
-
-def plot_trials(
-    dimensions: Mapping[str, Setting], trials: Iterable[tuple[float, dict[str, Any], bool]], path: Path
-) -> None:
-    """Draw the validation accuracy of every trial by the values of each dimension: Optuna's slice plot.
-
-    The later a trial, the darker its point; pruned trials are grey.
-
-    Args:
-        dimensions: what was searched, by name.
-        trials: accuracy and values of each, and whether it was pruned.
-        path: of the figure, see `adelic_lab.report.plots.kind_of_figure`.
-    """
-    from matplotlib import pyplot, rc_context
-    from optuna.visualization.matplotlib import plot_slice
-
-    from adelic_lab.report.plots import write_figure
-
-    distributions = {name: distribution(dimension) for name, dimension in dimensions.items()}
-    # What breaks a constraint is grey; a trial that is pruned in Optuna's own sense would not be shown.
-    shown_trials = [
-        optuna.trial.create_trial(
-            value=100 * accuracy,
-            params=values,
-            distributions=distributions,
-            system_attrs={"constraints": [float(is_pruned)]},
-        )
-        for accuracy, values, is_pruned in trials
-    ]
-    # The plot sets a style for all figures to come. In its usual layout the names of choices lie on each other.
-    with quiet(), rc_context({"figure.constrained_layout.use": True}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Attempting to set identical", category=UserWarning)
-        whole = optuna.create_study(direction="maximize")
-        whole.add_trials(shown_trials)
-        plot_slice(whole, target_name="validation accuracy (%)")
-        figure = pyplot.gcf()
-        try:
-            figure.set_size_inches(1.5 + 2.2 * len(distributions), 4)
-            for axes in figure.axes[: len(distributions)]:
-                axes.tick_params(axis="x", rotation=60)
-            write_figure(figure, path)
-        finally:
-            pyplot.close(figure)

@@ -7,7 +7,8 @@ embeddings with equal `trials` and `epochs` have equal budgets, though one embed
 to search.
 """
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from adelic.storage.options import options
 from adelic.storage.provenance import source_commit, versions
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
+from adelic_lab.config.options import Setting
 from adelic_lab.config.recipes import read_recipe_file
 from adelic_lab.models import RunContext, choose_device, device_name, fit
 from adelic_lab.models.network import begin
@@ -110,9 +112,7 @@ class StudyResult:
         return apply(self.search.config, self.best.values)
 
     def plot(self, path: Path) -> None:
-        """Draw the trials into a PNG, SVG or PDF file, see `adelic_lab.search.studies.plot_trials`."""
-        from adelic_lab.search.studies import plot_trials
-
+        """Draw the trials into a PNG, SVG or PDF file, see `plot_trials`."""
         shown = [(t.accuracy, t.values, t.state == "pruned") for t in self.trials if t.accuracy is not None]
         plot_trials(self.search.space, shown, path)
 
@@ -145,6 +145,52 @@ class StudyResult:
         return f"# {note}\n" + tomli_w.dumps(
             {"recipe": recipe, "embedding" if config.is_network else "solver": config.model.as_dict(), "study": study}
         )
+
+
+def plot_trials(
+    dimensions: Mapping[str, Setting], trials: Iterable[tuple[float, dict[str, Any], bool]], path: Path
+) -> None:
+    """Draw the validation accuracy of every trial by the values of each dimension: Optuna's slice plot.
+
+    The later a trial, the darker its point; pruned trials are grey.
+
+    Args:
+        dimensions: what was searched, by name.
+        trials: accuracy and values of each, and whether it was pruned.
+        path: of the figure, see `adelic_lab.report.plots.kind_of_figure`.
+    """
+    import optuna
+    from matplotlib import pyplot, rc_context
+    from optuna.visualization.matplotlib import plot_slice
+
+    from adelic_lab.report.plots import write_figure
+    from adelic_lab.search.studies import distribution, quiet
+
+    distributions = {name: distribution(dimension) for name, dimension in dimensions.items()}
+    # What breaks a constraint is grey; a trial that is pruned in Optuna's own sense would not be shown.
+    shown_trials = [
+        optuna.trial.create_trial(
+            value=100 * accuracy,
+            params=values,
+            distributions=distributions,
+            system_attrs={"constraints": [float(is_pruned)]},
+        )
+        for accuracy, values, is_pruned in trials
+    ]
+    # The plot sets a style for all figures to come. In its usual layout the names of choices lie on each other.
+    with quiet(), rc_context({"figure.constrained_layout.use": True}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Attempting to set identical", category=UserWarning)
+        whole = optuna.create_study(direction="maximize")
+        whole.add_trials(shown_trials)
+        plot_slice(whole, target_name="validation accuracy (%)")
+        figure = pyplot.gcf()
+        try:
+            figure.set_size_inches(1.5 + 2.2 * len(distributions), 4)
+            for axes in figure.axes[: len(distributions)]:
+                axes.tick_params(axis="x", rotation=60)
+            write_figure(figure, path)
+        finally:
+            pyplot.close(figure)
 
 
 def tune(
