@@ -56,16 +56,13 @@ def test_it_is_listed_beside_ours(adelic_with):
     ("changes", "words"),
     [
         ({"value": "mine.nothing:TASKS"}, "the tasks 'mine' of mine.nothing:TASKS cannot be loaded"),
-        ({"value": "mine.tasks:NOTHING"}, "the tasks 'mine' of mine.tasks:NOTHING cannot be loaded"),
         ({"more": "TASKS ="}, "cannot be loaded (SyntaxError: invalid syntax (tasks.py, line "),
-        ({"more": "1 / 0"}, "cannot be loaded (ZeroDivisionError: division by zero)"),
         ({"more": "raise SystemExit(3)"}, "cannot be loaded (SystemExit: 3)"),
         ({"more": "raise ValueError('of two\\nlines')"}, "cannot be loaded (ValueError: of two)"),
         (
             {"more": "TASKS = [TASK]"},
             "have the type list, and must be a mapping from names to tasks, as {TASK.name: TASK}",
         ),
-        ({"more": "TASKS = None"}, "have the type NoneType, and must be a mapping"),
         ({"more": "TASKS = {'parity': 3}"}, "'parity' has the type int, and must be a Task; mend"),
         ({"more": "TASKS = {'odd': TASK}"}, "the task 'parity' stands under the name 'odd'"),
         (
@@ -73,7 +70,6 @@ def test_it_is_listed_beside_ours(adelic_with):
             "'parity' has the type Task, and must be a SampledTask (tasks of the two kinds",
         ),
         ({"name": "schubert"}, "has a task 'schubert', and so has "),
-        ({"name": "gcd"}, "has a task 'gcd', and so has "),
     ],
 )
 def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
