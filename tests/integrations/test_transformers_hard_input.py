@@ -1,4 +1,4 @@
-"""Models with operations on what may break them: long numbers, no numbers, no answers, half precision, `Trainer`."""
+"""Models with operations on what may break them: long numbers, no numbers, no answers, half precision."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The paper's laws: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y), and those of a field as far as digits are known."""
+"""The paper's laws, of which those of a field follow: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y)."""
 
 import operator
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Digits a prime: spaces whose primes have different numbers of digits, against the space of the most digits."""
+"""Digits by prime: spaces whose primes have different numbers of digits, against the space of the most digits."""
 
 import contextlib
 import copy

@@ -38,10 +38,6 @@ def opened(name, d_model=16):
     return embedding.fit(INTEGERS) if name in ("xval", "periodic") else embedding
 
 
-def waves(number, period):
-    return [math.cos(2 * math.pi * number / period), math.sin(2 * math.pi * number / period)]
-
-
 def copied(parameter, values):
     with torch.no_grad():
         parameter.copy_(torch.tensor(values))
@@ -104,19 +100,6 @@ def test_zero_is_a_number_and_padding_a_mask():
 # FoNE
 
 
-@pytest.mark.parametrize(
-    ("bases", "periods"), [((10,), [1, 10, 100, 1000]), ((5, 2), [0.2, 0.5, 2, 5, 20, 50, 200, 500, 2000, 5000])]
-)
-def test_fone_is_the_formula(bases, periods):
-    """The waves of these periods for I = 3 and F = 1 (the code lists 0.2, 0.5, 2, …), the sign, and padding."""
-    digits = {"integer_digits": 3, "fractional_digits": 1}
-    embedding = FoNEEmbedding(Vocabulary(["123.4", "-0.5", 0]), 24, projection=None, bases=bases, **digits)
-    assert [float(period) for period in embedding.periods] == periods
-    for i, (number, sign) in enumerate([(123.4, 1), (0.5, -1), (0, 0)]):
-        expected = [w for period in periods for w in waves(number, period)] + [sign]
-        assert embedding(torch.tensor(i)).tolist() == pytest.approx(expected + [0] * (24 - len(expected)), abs=1e-6)
-
-
 def test_fone_counts_the_digits_that_a_vocabulary_needs():
     embedding = FoNEEmbedding(Vocabulary(["-1234", "1/8", "3/5"]), d_model=16)
     assert (embedding.integer_digits, embedding.fractional_digits, embedding.n_features) == (4, 3, 15)
@@ -140,12 +123,13 @@ def test_fone_is_standardized_as_the_adeles_are(bases):
 
 @pytest.mark.parametrize("bases", [(10,), (2, 5), (3, 7), tuple(range(2, 11))])
 def test_fone_turns_by_the_definition(bases):
-    """x/T modulo 1 for each period T, of numbers far too long for a float, and with digits after the point."""
-    numbers = [Fraction(10**400 // 7, 1000), Fraction(3**500, 10), Fraction(7)]
-    embedding = FoNEEmbedding(None, integer_digits=401, fractional_digits=3, bases=bases)
-    angles = np.array([[2 * np.pi * float(x / period % 1) for period in embedding.periods] for x in numbers])
-    found = embedding.features(numbers)[:, :-1].reshape(len(numbers), -1, 2)
-    np.testing.assert_allclose(found, np.stack([np.cos(angles), np.sin(angles)], axis=-1), atol=1e-5)
+    """|x|/T modulo 1 for each period T, the sign, and padding; of numbers too long for a float, and after the point."""
+    numbers = [Fraction(10**400 // 7, 1000), Fraction(-(3**500), 10), Fraction(7), Fraction(0)]
+    embedding = FoNEEmbedding(None, 10**5, integer_digits=401, fractional_digits=3, bases=bases, projection=None)
+    angles = np.array([[2 * np.pi * float(abs(x) / period % 1) for period in embedding.periods] for x in numbers])
+    waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(len(numbers), -1)
+    expected = np.hstack([waves, [[1], [-1], [1], [0]], np.zeros((len(numbers), 10**5 - waves.shape[1] - 1))])
+    np.testing.assert_allclose(embedding(numbers), expected, atol=1e-5)
     assert embedding.fingerprint()["periods"] == [str(period) for period in embedding.periods]
 
 

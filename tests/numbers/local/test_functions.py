@@ -101,13 +101,6 @@ def test_logarithms_with_a_branch():
     assert (x.log(p_branch=5) == x.log(p_branch=0) + padic([10, -5, 0], 5, 8, fractional_digits=1)).all()
 
 
-def first_digits(residue, p, f):
-    """Return a residue as PARI's [unit part, valuation, precision] has it."""
-    v = residue.known - f if not residue.value else valuation(Fraction(residue.value, p**f), p)
-    unit = 0 if not residue.value else Fraction(residue.value, p**f) / Fraction(p) ** v
-    return int(unit), v, residue.known - f
-
-
 @pytest.mark.parametrize("row", ORACLE["values"], ids=lambda row: f"{row['p']}-{row['q']}")
 def test_functions_against_pari(row):
     """PARI's values to the digits that both know; ours are no fewer, but where the window ends."""
