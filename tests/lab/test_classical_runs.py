@@ -26,7 +26,6 @@ from adelic_lab.models import classical as classical_runs
 from adelic_lab.models.classical import EPOCHS
 from adelic_lab.results.metrics import majority_rate
 from adelic_lab.runs.folder import read_result
-from adelic_lab.runs.matrix import progress_of
 from adelic_lab.train.signals import Stopped
 
 
@@ -42,7 +41,7 @@ def run_classical(config, runs, **options):
 
 
 def fits_done(config, runs):
-    return progress_of(config, runs)[0]
+    return config.parts_done(runs)[0]
 
 
 @pytest.fixture

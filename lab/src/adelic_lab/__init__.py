@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic_lab.runs.folder import read_result
     from adelic_lab.runs.listing import RunSummary, SearchSummary, find_any, find_run, list_runs, list_searches
-    from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, progress_of, run_matrix
+    from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, run_matrix
     from adelic_lab.runs.predicting import Predictions, predict
     from adelic_lab.runs.runner import run, trained_network
     from adelic_lab.search.dimensions import Search
@@ -55,7 +55,7 @@ _NAMES = {
     "runs.engines": ("Budget", "EmbeddedEngine", "RayEngine", "WorkersEngine"),
     "runs.folder": ("read_result",),
     "runs.listing": ("RunSummary", "SearchSummary", "find_any", "find_run", "list_runs", "list_searches"),
-    "runs.matrix": ("outstanding", "outstanding_work", "plan", "plan_classical", "progress_of", "run_matrix"),
+    "runs.matrix": ("outstanding", "outstanding_work", "plan", "plan_classical", "run_matrix"),
     "runs.predicting": ("Predictions", "predict"),
     "runs.runner": ("run", "trained_network"),
     "search.dimensions": ("Search",),

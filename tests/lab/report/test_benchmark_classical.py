@@ -7,7 +7,6 @@ from adelic_lab import (
     CLASSICAL_MODELS,
     Budget,
     plan_classical,
-    progress_of,
     published_rows,
     read_results,
 )
@@ -74,20 +73,20 @@ def test_a_matrix_of_both_kinds(classical, run_in, tmp_path, tiny_config):
 
 def test_what_is_left_to_do(classical, run_in, tmp_path, tiny_config):
     config, runs = classical("trees"), tmp_path / "runs"
-    assert progress_of(config, runs) == (0, 3, "fits")
-    assert progress_of(tiny_config(epochs=4), runs) == (0, 4, "epochs")
+    assert config.parts_done(runs) == (0, 3, "fits")
+    assert tiny_config(epochs=4).parts_done(runs) == (0, 4, "epochs")
     assert outstanding_work(config, runs) < outstanding_work(tiny_config(epochs=1), runs)
     assert outstanding_work(classical("trees", max_rows=10), runs) < outstanding_work(config, runs)
     assert run_in(tmp_path, [config], budget=Budget(0)) == []
     run_in(tmp_path, [config], budget=Budget(600))
-    assert progress_of(config, runs) == (3, 3, "fits")
+    assert config.parts_done(runs) == (3, 3, "fits")
     assert outstanding_work(config, runs) == 0
 
 
 def test_a_budget_stops_a_search_which_goes_on(classical, run_in, steps, tmp_path):
     config = classical("trees", trials=3)
     assert run_in(tmp_path, [config], budget=steps(2)) == []
-    done, _, _ = progress_of(config, tmp_path / "runs")
+    done, _, _ = config.parts_done(tmp_path / "runs")
     assert 0 < done < 3
     (result,) = run_in(tmp_path, [config])
     assert len(result.search["trials"]) == 3

@@ -13,7 +13,7 @@ import torch
 
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
 from adelic.storage.files import sole_user
-from adelic_lab import Budget, RayEngine, progress_of, run
+from adelic_lab import Budget, RayEngine, run
 from adelic_lab.runs import engines
 
 EPOCHS = 60
@@ -45,7 +45,7 @@ def test_the_least_work_left_comes_first(run_in, tiny_config, tmp_path):
 
     with pytest.raises(EnoughError):
         run(begun, tmp_path / "runs" / begun.label, device="cpu", progress=enough)
-    assert [progress_of(config, tmp_path / "runs")[0] for config in (long, short, begun)] == [0, 0, 8]
+    assert [config.parts_done(tmp_path / "runs")[0] for config in (long, short, begun)] == [0, 0, 8]
     shown = []
 
     @contextmanager
@@ -56,7 +56,7 @@ def test_the_least_work_left_comes_first(run_in, tiny_config, tmp_path):
     found = run_in(tmp_path, [long, short, begun], on_run=show, budget=Budget(600))
     assert shown == [begun, short, long]
     assert [result.seed for result in found] == [0, 1, 2]
-    assert {progress_of(config, tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
+    assert {config.parts_done(tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
 
 
 def test_a_spent_budget_starts_nothing(run_in, tiny_config, tmp_path):
@@ -178,7 +178,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(run_in, cluster, tiny_c
 
     def watch():
         while not over.wait(0.01):
-            seen.append([progress_of(config, runs)[0] for config in configs])
+            seen.append([config.parts_done(runs)[0] for config in configs])
             if not killed and min(seen[-1]) >= 2:
                 for process in processes_of("_run_in_task")[:1]:
                     process.send_signal(signal.SIGKILL)
@@ -229,11 +229,11 @@ def test_a_run_that_is_always_lost(run_in, cluster, tiny_config, tmp_path):
 def test_errors_and_budgets_on_ray(run_in, cluster, tiny_config, tmp_path):
     long, short = tiny_config(epochs=100_000), tiny_config(seed=1)
     found, seconds = [], 2
-    while not (found and progress_of(long, tmp_path / "runs")[0]):  # a budget may end while a process still starts
+    while not (found and long.parts_done(tmp_path / "runs")[0]):  # a budget may end while a process still starts
         found = run_in(tmp_path, [long, short], engine=RayEngine(), budget=Budget(seconds))
         seconds *= 2
     assert [result.seed for result in found] == [1]
-    assert progress_of(long, tmp_path / "runs")[0] < 100_000
+    assert long.parts_done(tmp_path / "runs")[0] < 100_000
 
     damaged = tiny_config(seed=2)  # one with no committed result, which would be read in place of the folder
     (tmp_path / "runs" / damaged.label).mkdir()

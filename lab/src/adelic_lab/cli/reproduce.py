@@ -149,7 +149,7 @@ def reproduce_rows(
         rest = adelic_lab.outstanding(configs, results_dir)
         print(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
         for config in rest:
-            done, whole, parts = adelic_lab.progress_of(config, runs_dir)
+            done, whole, parts = config.parts_done(runs_dir)
             print(f"  {config.label}: {done} of {whole} {parts} done")
         print(f"Go on with: {command_line()}")
 

@@ -5,8 +5,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
+from adelic.data.registry import task as find_task
+from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, PrecisionError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
@@ -15,9 +17,10 @@ from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, Fe
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import options
-from adelic_lab.config.models import Model
-from adelic_lab.config.names import check_name
+from adelic_lab.config.models import Model, rows_of
+from adelic_lab.config.names import check_name, n_tokens, needs_vocabulary
 from adelic_lab.config.options import Setting, check_table, setting, short
+from adelic_lab.config.recipes import SEQUENCE, TrainConfig
 
 FUSIONS = ("agree", "signs", "sum", "product")
 """The fusions of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
@@ -85,7 +88,7 @@ class EmbeddingConfig(Model):
     ('digits', None)
     """
 
-    module: ClassVar[str] = "adelic_lab.models.network"
+    module, flag, trained_by = "adelic_lab.models.network", "--embedding", TrainConfig
 
     features: str | None = _aoe(default="digits", choices=FEATURE_KINDS, tried=_SEARCHED_FEATURES, in_names="{}")
     projection: str | None = _aoe(choices=("linear",), tried=("none", "linear"), in_names="")
@@ -238,6 +241,60 @@ class EmbeddingConfig(Model):
         if self.name == "adelic" and self.coordinates != "p-adic":
             return _FLOAT32 if self.places is None and self.features in _RAW else _FLOAT64
         return _FLOAT64 if self.name in ("xval", "periodic") else None
+
+    def check(self, experiment: Any) -> TrainConfig:
+        """Return the recipe; body, data and embedding have to go together."""
+        recipe: TrainConfig = experiment.network_recipe
+        row = experiment.row
+        if isinstance(experiment.data, DrawnData):
+            self._check_drawn(experiment, experiment.data)
+        elif recipe.passes > 1:
+            raise ConfigurationError(f"--passes is for drawn tasks; on {row} an epoch is a pass: use --epochs")
+        if recipe.body != SEQUENCE and self.places is not None:
+            raise ConfigurationError(
+                f"--places {self.places} is a body of its own; leave out --body {recipe.body}, or use --places flat"
+            )
+        if experiment.vocabulary is not None:
+            self.check_numbers(experiment.vocabulary, row)
+        return recipe
+
+    def _check_drawn(self, experiment: Any, data: DrawnData) -> None:
+        """Check what a network demands of questions that are drawn."""
+        row, recipe, classes = data.row, experiment.network_recipe, data.drawn.class_names
+        if classes is None:
+            raise ConfigurationError(
+                f"{row} has numbers as answers, and a network with --embedding learns classes; use --solver"
+            )
+        if self.places in OF_TWO_CLASSES and len(classes) != 2:
+            raise ConfigurationError(
+                f"--places {self.places} tells two classes apart, and {row} has {len(classes)}; use --places sum or "
+                "product"
+            )
+        if experiment.vocabulary is None and needs_vocabulary(self.name):
+            raise ConfigurationError(
+                f"{row} has too many numbers for --embedding {self.name}, which needs a list of them; --embedding "
+                "adelic reads any number"
+            )
+        if self.places not in (None, *FUSIONS) and data.vocabulary is None:
+            raise ConfigurationError(
+                f"--places {self.places} has one vector per number, and {row} has too many numbers for that; use "
+                "--places flat"
+            )
+        if recipe.sampling_power or recipe.max_rows is not None:
+            raise ConfigurationError(
+                f"{row} trains on each question once, as it is drawn: --sampling-power must be 0, and --max-rows left "
+                "out; --recipe fresh is made for this"
+            )
+
+    def work(self, experiment: Any) -> float:
+        """Return that of the encoder; beside its matrices, a token has scores with all others, and sums by them."""
+        recipe = experiment.network_recipe
+        if isinstance(experiment.data, DrawnData):
+            return float(experiment.data.examples * recipe.passes * recipe.n_encoder_parameters)
+        data, rows = rows_of(experiment)
+        tokens = n_tokens(recipe.body, find_task(data.task).read_length(data.n, data.edition, recipe.view))
+        per_token = recipe.n_encoder_parameters + 2 * recipe.n_layers * recipe.d_model * tokens
+        return float(recipe.epochs * rows * tokens * per_token)
 
     def check_numbers(self, numbers: Sequence[int | Fraction], row: str) -> None:
         """Raise ConfigurationError for Abacus on numbers of one digit, and for FoNE as published on negative ones."""

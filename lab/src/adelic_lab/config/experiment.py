@@ -20,18 +20,10 @@ from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, options
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic_lab.config.embedding import FUSIONS, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
-from adelic_lab.config.models import CLASSICAL_MODELS, TRIALS, Classical, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.embedding import EmbeddingConfig, stored_embedding
+from adelic_lab.config.models import TRIALS, Classical, Model, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.names import check_name, needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
-
-Model = EmbeddingConfig | Classical | SolverConfig
-_RECIPES: dict[type[Model], type[TrainConfig | RandomSearch | Steps]] = {
-    EmbeddingConfig: TrainConfig,
-    Classical: RandomSearch,
-    SolverConfig: Steps,
-}
-"""How each kind of model is trained."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,29 +51,15 @@ class Experiment(Seeded):
     """
 
     data: Source
-    model: Model
+    model: Model  # an `EmbeddingConfig`, `Classical` or `SolverConfig`
     recipe: TrainConfig | RandomSearch | Steps
 
     def __post_init__(self) -> None:
         """Check what the parts demand of each other."""
         check_fields(self)
-        if not isinstance(self.recipe, _RECIPES[type(self.model)]):
+        if not isinstance(self.recipe, self.model.trained_by):
             raise ConfigurationError(f"{self.model.name} is not trained by a {type(self.recipe).__name__}")
-        if isinstance(self.data, DrawnData):
-            self._check_drawn()
-        elif self.is_solver:
-            raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
-        elif isinstance(self.recipe, TrainConfig) and self.recipe.passes > 1:
-            raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
-        if isinstance(self.recipe, TrainConfig) and self.recipe.body != SEQUENCE and self.embedding.places is not None:
-            raise ConfigurationError(
-                f"--places {self.embedding.places} is a body of its own; leave out --body {self.recipe.body}, "
-                "or use --places flat"
-            )
-        if isinstance(self.model, Classical):
-            self._check_classical()
-        elif (vocabulary := self.vocabulary) is not None:
-            self.check_numbers(vocabulary)
+        object.__setattr__(self, "recipe", self.model.check(self))
         if self.recipe.symmetries:
             self.data.check_images()
         for key, value in flatten(self.as_dict()):
@@ -105,7 +83,7 @@ class Experiment(Seeded):
         Raises:
             UnknownNameError, ConfigurationError: the task has no such view.
         """
-        name = self.recipe.view if isinstance(self.recipe, TrainConfig) else None
+        name = self.recipe.view
         if name is None:
             return None
         if not isinstance(self.data, TaskData):
@@ -123,57 +101,6 @@ class Experiment(Seeded):
         if isinstance(self.data, DrawnData):
             return "the epochs share the questions"
         return None
-
-    def _check_drawn(self) -> None:
-        """Check what a network, or another model, demands of questions that are drawn."""
-        if isinstance(self.model, Classical):
-            raise ConfigurationError(
-                f"{self.row} has questions of a drawn task, which {self.model.name} does not learn from"
-            )
-        if self.is_solver:
-            return
-        if self.questions.drawn.class_names is None:
-            raise ConfigurationError(
-                f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
-            )
-        n_classes = len(self.questions.drawn.class_names)
-        if self.embedding.places in OF_TWO_CLASSES and n_classes != 2:
-            raise ConfigurationError(
-                f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
-                "--places sum or product"
-            )
-        if self.vocabulary is None and needs_vocabulary(self.model.name):
-            raise ConfigurationError(
-                f"{self.row} has too many numbers for --embedding {self.model.name}, which needs a list of them; "
-                "--embedding adelic reads any number"
-            )
-        if self.embedding.places not in (None, *FUSIONS) and self.questions.vocabulary is None:
-            raise ConfigurationError(
-                f"--places {self.embedding.places} has one vector per number, and {self.row} has too many numbers for "
-                "that; use --places flat"
-            )
-        if self.network_recipe.sampling_power or self.network_recipe.max_rows is not None:
-            raise ConfigurationError(
-                f"{self.row} trains on each question once, as it is drawn: --sampling-power must be 0, and --max-rows "
-                "left out; --recipe fresh is made for this"
-            )
-
-    def _check_classical(self) -> None:
-        """Reset the options of the recipe that make no difference to the model."""
-        if self.data.has_one_class_a_row is False:
-            raise self.not_one_class()
-        kind = CLASSICAL_MODELS[self.model.name]
-        plain: dict[str, Any] = ({} if kind.space else {"trials": 1}) | (
-            {} if kind.uses_images else {"symmetries": False}
-        )
-        object.__setattr__(self, "recipe", replace(self.search, **plain))
-
-    def not_one_class(self) -> ConfigurationError:
-        """Return the error of a model outside the Transformer whose rows have several targets, or a number."""
-        return ConfigurationError(
-            f"{self.row} has several targets or a number a row; {self.model.name} is for rows with one class: leave "
-            "out --model, or on a table take the values for classes (answer=classes)"
-        )
 
     def check_numbers(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str] | None = None) -> None:
         r"""Raise where the model is not made for some numbers.
@@ -318,14 +245,19 @@ class Experiment(Seeded):
         """Return where the trials of a search are, in a folder of run folders."""
         return runs / self.search_label / TRIALS
 
-    def trials_done(self, runs: Path) -> int:
-        """Return how many trials of a search are done.
+    def parts_done(self, runs: Path) -> tuple[int, int, str]:
+        """Return how many parts of the run are done, how many there are, and what they are called.
 
-        >>> data = TaskData("schubert", 4)
-        >>> Experiment(data=data, model=Classical(name="mlp"), recipe=RandomSearch()).trials_done(Path("no runs"))
-        0
+        >>> data, search = TaskData("schubert", 4), RandomSearch(trials=5)
+        >>> Experiment(data=data, model=Classical(name="mlp"), recipe=search).parts_done(Path("no runs"))
+        (0, 6, 'fits')
         """
-        return min(self.search.trials, (read_bytes(self.search_path(runs)) or b"").count(b"\n"))
+        folder, (whole, words) = runs / self.label, self.recipe.parts
+        if (folder / "DONE").exists():
+            return whole, whole, words
+        # A solver has neither: how many trainings it has is its own affair.
+        lines = self.search_path(runs) if isinstance(self.model, Classical) else folder / "metrics.jsonl"
+        return min(whole, (read_bytes(lines) or b"").count(b"\n")), whole, words
 
     @property
     def label(self) -> str:
@@ -337,17 +269,12 @@ class Experiment(Seeded):
         """
         if isinstance(self.model, Classical):
             return f"{self.search_label}-seed{self.seed}"
-        recipe = "" if self.is_solver else f"-{Path(self.recipe.name).stem}"  # the name of a recipe's file is its path
-        return file_name(f"{self.data.label}-{self.model.label}{recipe}", f"-seed{self.seed}-{_digest(self.as_dict())}")
+        name = f"{self.data.label}-{self.model.label}{self.recipe.in_labels}"
+        return file_name(name, f"-seed{self.seed}-{_digest(self.as_dict())}")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml; of a search also the values from which options are drawn."""
-        recipe = self.recipe.as_dict()
-        if isinstance(self.model, Classical):
-            space = CLASSICAL_MODELS[self.model.name].space
-            if space:  # searches whose configuration lacks this drew otherwise: they are other searches
-                recipe["sampler"] = "optuna.samplers.RandomSampler"
-            recipe["searched"] = {name: str(values) for name, values in space.items()}
+        recipe = self.recipe.as_dict() | self.model.searched()
         return {"seed": self.seed, "data": self.data.as_dict(), "embedding": self.model.as_dict(), "recipe": recipe}
 
     def to_toml(self) -> str:
@@ -381,8 +308,7 @@ class Experiment(Seeded):
         if not self.is_network:
             told = ((described, getattr(self.recipe, field)) for field, described in options(type(self.recipe)).items())
             words = [word for described, value in told if value not in (None, False) for word in described.words(value)]
-            flag = "--solver" if self.is_solver else "--model"
-            return [*self.data.arguments(), flag, self.model.name, *words, "--seed", str(self.seed)]
+            return [*self.data.arguments(), self.model.flag, self.model.name, *words, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)

@@ -6,11 +6,13 @@ Nothing here needs torch, or imports a model: names are checked where an experim
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from adelic.errors import UnknownNameError
+from adelic.data.registry import task as find_task
+from adelic.data.sources import DrawnData, TaskData
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic_lab.config.options import Described, Setting, setting
 from adelic_lab.config.solver_names import parse_solver
 
@@ -23,20 +25,47 @@ class Model(Described):
 
     Attributes:
         module: what fits it, see `adelic_lab.models`.
+        trained_by: the class of its recipes.
+        flag: by which a command line names it.
     """
 
     module: ClassVar[str]
+    trained_by: ClassVar[type]
+    flag: ClassVar[str]
+
+    @property
+    def label(self) -> str:
+        """Return its name as a part of file names."""
+        return self.name
 
     @property
     def largest_float(self) -> int | None:
         """Return the largest number that it can read as a float; None where it reads none as a float."""
         return None
 
+    def check(self, experiment: Any) -> Any:
+        """Return the recipe of an `Experiment`, which imports this, without what makes the model no difference.
+
+        A ConfigurationError says that the model is not made for the data, or the recipe not for both.
+        """
+        raise NotImplementedError
+
     def check_numbers(self, numbers: Sequence[int | Fraction], row: str) -> None:
         """Raise ConfigurationError where it is not made for some numbers; `row` is their data's name."""
 
+    def check_classes(self, row: str, has_one_class_a_row: bool | None) -> None:
+        """Raise ConfigurationError where it is not made for rows with several targets or a number; None if unknown."""
+
     def check_digits(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str]) -> None:
         """Raise PrecisionError where a number has more digits after the point than it reads; `place` names one."""
+
+    def searched(self) -> dict[str, Any]:
+        """Return what a recipe's table says besides, of a model whose options are searched in the run itself."""
+        return {}
+
+    def work(self, experiment: Any) -> float:
+        """Return about how many multiplications the forward passes of a whole run take, to order runs by."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +138,7 @@ class Classical(Model):
     'trees'
     """
 
-    module: ClassVar[str] = "adelic_lab.models.classical"
+    module, flag = "adelic_lab.models.classical", "--model"
 
     def __post_init__(self) -> None:
         """Check the name, without importing the model."""
@@ -117,14 +146,43 @@ class Classical(Model):
             raise UnknownNameError.of("model", self.name, CLASSICAL_MODELS)
 
     @property
-    def label(self) -> str:
-        """Return the model's name."""
-        return self.name
-
-    @property
     def largest_float(self) -> int | None:
         """Return the largest float of 64 bits; look-up reads none."""
         return None if self.name == "lookup" else _FLOAT64
+
+    def check(self, experiment: Any) -> "RandomSearch":
+        """Return the search, with one trial of a model without options; the data have to be rows of one class."""
+        if isinstance(experiment.data, DrawnData):
+            raise ConfigurationError(
+                f"{experiment.row} has questions of a drawn task, which {self.name} does not learn from"
+            )
+        self.check_classes(experiment.row, experiment.data.has_one_class_a_row)
+        kind = CLASSICAL_MODELS[self.name]
+        plain: dict[str, Any] = {} if kind.space else {"trials": 1}
+        plain |= {} if kind.uses_images else {"symmetries": False}
+        search: RandomSearch = experiment.search
+        return replace(search, **plain)
+
+    def check_classes(self, row: str, has_one_class_a_row: bool | None) -> None:
+        """Raise ConfigurationError if rows have several targets, or a number; None is not known yet."""
+        if has_one_class_a_row is False:
+            raise ConfigurationError(
+                f"{row} has several targets or a number a row; {self.name} is for rows with one class: "
+                "leave out --model, or on a table take the values for classes (answer=classes)"
+            )
+
+    def searched(self) -> dict[str, Any]:
+        """Return how options are drawn, and from which values."""
+        space = CLASSICAL_MODELS[self.name].space
+        # Searches whose configuration lacks the sampler drew otherwise: they are other searches.
+        sampler = {"sampler": "optuna.samplers.RandomSampler"} if space else {}
+        return sampler | {"searched": {name: str(values) for name, values in space.items()}}
+
+    def work(self, experiment: Any) -> float:
+        """Return that of a linear model's pass for each fit: searches come first."""
+        data, rows = rows_of(experiment)
+        fits: int = experiment.search.trials + 1
+        return fits * rows * (find_task(data.task).length(data.n, data.edition) + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +207,12 @@ class RandomSearch(Described):
     symmetries: bool = setting(False, unwritten=False)
 
     name: str = "search"
+    view, in_labels = None, "-search"
+
+    @property
+    def parts(self) -> tuple[int, str]:
+        """Return how many parts a run has, and what they are called: the trials, and the last fit."""
+        return self.trials + 1, "fits"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +231,7 @@ class SolverConfig(Model):
     'my_package-solvers-Mine'
     """
 
-    module: ClassVar[str] = "adelic_lab.models.solvers.fitting"
+    module, flag = "adelic_lab.models.solvers.fitting", "--solver"
 
     def __post_init__(self) -> None:
         """Check the name, without importing the solver."""
@@ -177,6 +241,17 @@ class SolverConfig(Model):
     def label(self) -> str:
         """Return the name as a part of file names."""
         return re.sub(r"[^\w-]+", "-", self.name)
+
+    def check(self, experiment: Any) -> "Steps":
+        """Return the steps; the data have to be questions."""
+        if not isinstance(experiment.data, DrawnData):
+            raise ConfigurationError(f"{experiment.row} has stored rows, which {self.name} does not learn from")
+        steps: Steps = experiment.steps
+        return steps
+
+    def work(self, experiment: Any) -> float:
+        """Return the number of steps: what one takes is the solver's own affair."""
+        return float(experiment.steps.steps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,4 +274,16 @@ class Steps(Described):
 
     name: str = "steps"
     symmetries = False
-    max_rows = None
+    max_rows = view = None
+    parts, in_labels = (1, "fits"), ""
+
+
+Classical.trained_by, SolverConfig.trained_by = RandomSearch, Steps
+
+
+def rows_of(experiment: Any) -> tuple[TaskData, int]:
+    """Return the task that an experiment is on, and about how many rows it trains on."""
+    data = experiment.data
+    assert isinstance(data, TaskData), "matrices are of tasks"
+    rows = find_task(data.task).estimate(data.n, data.edition).rows
+    return data, min(rows, experiment.recipe.max_rows or rows)

@@ -121,6 +121,16 @@ class TrainConfig(Described):
         # Queries, keys, values and output; then the two matrices of the feed-forward block.
         return self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_feedforward)
 
+    @property
+    def parts(self) -> tuple[int, str]:
+        """Return how many parts a run has, and what they are called."""
+        return self.epochs, "epochs"
+
+    @property
+    def in_labels(self) -> str:
+        """Return how names of runs say the recipe: the name of a file is its path."""
+        return f"-{Path(self.name).stem}"
+
     def learning_rate_at(self, epoch: int, step: int) -> float:
         """Return the learning rate of a step.
 

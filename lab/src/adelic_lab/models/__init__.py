@@ -107,6 +107,16 @@ def read(
     return found
 
 
+def obstacle(experiment: Experiment) -> str | None:
+    """Return why the model cannot express the task of an experiment; None where it can, as all but some solvers do.
+
+    A ConfigurationError says that a solver of your own cannot be imported.
+    """
+    find = getattr(importlib.import_module(experiment.model.module), "obstacle", None)
+    found: str | None = find and find(experiment)
+    return found
+
+
 def choose_device(name: str) -> torch.device:
     """Return a torch device; "auto" is the GPU where there is one.
 

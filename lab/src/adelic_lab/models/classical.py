@@ -38,7 +38,6 @@ from adelic_lab.models import Answered, Fitted, RunContext, device_name
 from adelic_lab.results import metrics
 from adelic_lab.results.result import Result
 from adelic_lab.train.data import TrainValidation
-from adelic_lab.train.objectives import OneClass
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
 
@@ -89,8 +88,6 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
     with another seed: seeds share a search.
     """
     assert context.folder is not None
-    if not isinstance(data.objective, OneClass):
-        raise experiment.not_one_class()
     rows = _with_images(experiment, data)
     if len(np.unique(rows.y_train)) < 2:
         raise ConfigurationError(f"{experiment.data.label} has training rows of one class only")
@@ -105,7 +102,7 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
         def between() -> None:
             if request.signum is not None:
-                where = f"{experiment.trials_done(path.parent.parent)} of {experiment.search.trials} trials"
+                where = f"{experiment.parts_done(path.parent.parent)[0]} of {experiment.search.trials} trials"
                 words = f"{cause(request.signum)} after {where}; saved in {path.parent}"
                 raise Interrupted(request.signum, f"{words}; the same command goes on from there")
             if context.stop is not None and context.stop():

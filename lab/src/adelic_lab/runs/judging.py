@@ -23,6 +23,7 @@ from adelic_lab.models import Fitted
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
 from adelic_lab.results.predictions import digest, pack_answers, pack_wrong
 from adelic_lab.train.data import TrainValidation, training_subset
+from adelic_lab.train.objectives import OneClass
 
 Judge = Callable[[Fitted], dict[str, Any]]
 """From a fitted model to the fields of its result that the test split decides."""
@@ -55,6 +56,7 @@ def _rows(experiment: Experiment, progress: Progress | None) -> tuple[TrainValid
         check_text("the class", name)
     max_rows = experiment.recipe.max_rows
     seen = TrainValidation.of(data, max_rows=max_rows, view=experiment.view)
+    experiment.model.check_classes(experiment.row, isinstance(seen.objective, OneClass))
 
     def judge(fitted: Fitted) -> dict[str, Any]:
         figures, answers = fitted.evaluate(data.X_test, data.y_test)

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from adelic.data.registry import task as find_task
-from adelic.data.sources import DrawnData, TaskData
+from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic_lab.config.embedding import EmbeddingConfig, embedding_in_paths
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import Classical, RandomSearch
-from adelic_lab.config.names import n_tokens
-from adelic_lab.models.solvers import build_solver
+from adelic_lab.models import obstacle
 from adelic_lab.report.files import finished, write_result
 from adelic_lab.report.published import published_rows, split_row
 from adelic_lab.results.result import Result
@@ -215,11 +213,7 @@ def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment
 
 def _left(configs: Iterable[Experiment], there: Container[Experiment]) -> list[Experiment]:
     """Return the configurations that are not there, but for those whose solver cannot express the problem."""
-    return [
-        one
-        for one in configs
-        if one not in there and not (one.is_solver and build_solver(one.model.name).obstacle(one.questions.drawn))
-    ]
+    return [one for one in configs if one not in there and not obstacle(one)]
 
 
 def outstanding_work(config: Experiment, runs: Path) -> float:
@@ -231,41 +225,5 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
     """
-    if config.is_solver:
-        return float(config.steps.steps)
-    data = config.data
-    done, whole, _ = progress_of(config, runs)
-    if isinstance(data, DrawnData):
-        recipe = config.network_recipe
-        return (whole - done) / whole * data.examples * recipe.passes * recipe.n_encoder_parameters
-    assert isinstance(data, TaskData), "matrices are of tasks"
-    task = find_task(data.task)
-    rows = task.estimate(data.n, data.edition).rows
-    rows = min(rows, config.recipe.max_rows or rows)
-    if not config.is_network:
-        return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
-    recipe = config.network_recipe
-    tokens = n_tokens(recipe.body, task.read_length(data.n, data.edition, recipe.view))
-    # Beside the matrices of a layer: scores, and sums by them, which each token has with all.
-    per_token = recipe.n_encoder_parameters + 2 * recipe.n_layers * recipe.d_model * tokens
-    return (whole - done) * rows * tokens * per_token
-
-
-def progress_of(config: Experiment, runs: Path) -> tuple[int, int, str]:
-    """Return how many of a run's parts are done, how many there are, and what they are called.
-
-    >>> [progress_of(config, Path("no runs")) for config in plan_classical(["schubert-4"], ["mlp"], [0], trials=5)]
-    [(0, 6, 'fits')]
-    >>> progress_of(plan(["schubert-4"], ["learned"], [0], recipe="quick")[0], Path("no runs"))
-    (0, 30, 'epochs')
-    """
-    folder = runs / config.label
-    if config.is_network:
-        whole, words = config.network_recipe.epochs, "epochs"
-        done = (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n")
-    elif config.is_solver:  # how many trainings it has is its own affair
-        whole, done, words = 1, 0, "fits"
-    else:  # of a search and a last fit
-        whole, words = config.search.trials + 1, "fits"
-        done = config.trials_done(runs)
-    return whole if (folder / "DONE").exists() else min(whole, done), whole, words
+    done, whole, _ = config.parts_done(runs)
+    return (whole - done) / whole * config.model.work(config)

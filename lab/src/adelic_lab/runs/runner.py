@@ -1,6 +1,7 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
 import json
+import os
 import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,9 +15,8 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.files import read_bytes
 from adelic.storage.provenance import source_commit
 from adelic_lab.config.experiment import Experiment, check_same
-from adelic_lab.models import RunContext, choose_device, fit
+from adelic_lab.models import RunContext, choose_device, fit, obstacle
 from adelic_lab.models.network import Network, read_trainer
-from adelic_lab.models.solvers.base import build_solver
 from adelic_lab.results.result import Result
 from adelic_lab.runs.folder import describe, finish, prepare_folder, read_result
 from adelic_lab.runs.judging import development, prepare
@@ -80,8 +80,8 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
-    if experiment.is_solver and not folder.is_dir():
-        build_solver(experiment.model.name)  # raises before there is a folder
+    if not os.path.isdir(folder):  # noqa: PTH112  (a name that is too long is an error of the folder's, see below)
+        obstacle(experiment)  # raises before there is a folder
     with ExitStack() as held:
         if tensorboard:
             require_tensorboard()

@@ -16,8 +16,8 @@ from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.files import file_name
 from adelic.storage.options import check_fields, options
 from adelic_lab.config.embedding import EmbeddingConfig, check_owner
-from adelic_lab.config.experiment import Experiment, Model
-from adelic_lab.config.models import SolverConfig, Steps
+from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.models import Model, SolverConfig, Steps
 from adelic_lab.config.options import Setting, setting
 from adelic_lab.config.recipes import TrainConfig
 

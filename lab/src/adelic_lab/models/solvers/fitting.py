@@ -67,6 +67,11 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
     )
 
 
+def obstacle(experiment: Experiment) -> str | None:
+    """Return why a solver cannot express the task of an experiment; None where it can."""
+    return build_solver(experiment.model.name).obstacle(experiment.questions.drawn)
+
+
 def solver_for(experiment: Experiment, *, changes_rate: bool) -> Solver:
     """Return an experiment's solver, which has learned nothing yet.
 
