@@ -1,5 +1,7 @@
+import itertools
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,27 @@ def classical():
         own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
         search = RandomSearch(**{"trials": 2} | changes)
         return Experiment(data=TaskData(task, n, **own), model=Classical(name=name), recipe=search, seed=seed)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def stop_at():
+    """Return what stops a run when it is asked so often."""
+
+    def make(n):
+        calls = itertools.count(1)
+        return lambda: next(calls) == n
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def raising():
+    """Return a progress that sends this process a signal during a step."""
+
+    def make(step, signum=signal.SIGTERM):
+        return lambda done, total, text: signal.raise_signal(signum) if done == step else None
 
     return make
 

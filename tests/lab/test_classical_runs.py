@@ -142,16 +142,10 @@ def test_seeds_share_one_search_and_results_are_read(config_of, tmp_path, fits):
     assert len(list(tmp_path.iterdir())) == 3  # the search and two runs
 
 
-def test_a_search_goes_on_after_its_last_trial(config_of, tmp_path, fits):
+def test_a_search_goes_on_after_its_last_trial(stop_at, config_of, tmp_path, fits):
     config = config_of("trees", trials=4)
-    asked = []
-
-    def stop():
-        asked.append(True)
-        return len(asked) == 3
-
     with pytest.raises(Stopped):
-        run_classical(config, tmp_path / "parts", stop=stop)
+        run_classical(config, tmp_path / "parts", stop=stop_at(3))
     assert len(fits) == fits_done(config, tmp_path / "parts") == 2
     parts = run_classical(config, tmp_path / "parts")
     assert len(fits) == 5

@@ -23,6 +23,7 @@ from adelic_lab.runs.judging import development
 from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.passes import tokens_of
 from adelic_lab.train.sampler import PassSampler
+from adelic_lab.train.signals import Stopped
 
 SMALL = {"epochs": 2, "batch_size": 64, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
 CASES = {"test_cases": 200, "never_seen_cases": 100}
@@ -202,19 +203,13 @@ def test_each_question_is_trained_on_once_and_in_passes():
         PassSampler(10, passes=1, epochs=11, batch_size=4, seed=0)
 
 
-def test_a_run_that_is_stopped_goes_on(tmp_path):
+def test_a_run_that_is_stopped_goes_on(stop_at, tmp_path):
     config = experiment(recipe={"epochs": 3})
     whole = run(config, tmp_path / "whole", device="cpu")
-    ticks = []
-
-    def stop():
-        return len(ticks) == 4
-
-    with pytest.raises(Exception, match="stopped in epoch 2"):
-        run(config, tmp_path / "cut", device="cpu", progress=lambda *progress: ticks.append(progress), stop=stop)
+    with pytest.raises(Stopped, match="stopped in epoch 2"):
+        run(config, tmp_path / "cut", device="cpu", stop=stop_at(4))
     again = run(config, tmp_path / "cut", device="cpu")
-    assert again.test == whole.test
-    assert again.history == whole.history
+    assert (again.test, again.history) == (whole.test, whole.history)
     assert (tmp_path / "cut" / "metrics.jsonl").read_text() == (tmp_path / "whole" / "metrics.jsonl").read_text()
 
 

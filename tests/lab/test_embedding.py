@@ -44,10 +44,9 @@ def test_digits_by_prime():
 
 
 def test_equal_digits_are_a_number():
-    assert EmbeddingConfig.of("adelic", precision={2: 5, 3: 5}) == EmbeddingConfig.of(
-        "adelic", primes=(2, 3), precision=5
-    )
-    assert EmbeddingConfig.of("adelic", precision={2: 5, 3: 5}).as_dict()["precision"] == 5
+    equal = EmbeddingConfig.of("adelic", precision={2: 5, 3: 5})
+    assert equal == EmbeddingConfig.of("adelic", primes=(2, 3), precision=5)
+    assert equal.as_dict()["precision"] == 5
 
 
 @pytest.mark.parametrize(
@@ -68,15 +67,8 @@ def test_runs_of_one_number_of_digits_keep_their_names(options, label):
 
 
 def test_runs_of_digits_by_prime_have_names_of_their_own():
-    names = [
-        experiment(**options).label
-        for options in (
-            {"primes": (2, 3, 97), "precision": 6},
-            {"precision": GCD},
-            {"precision": GCD | {3: 5}},
-            {"precision": {3: 4, 2: 6, 97: 1}},
-        )
-    ]
+    digits = (GCD, GCD | {3: 5}, {3: 4, 2: 6, 97: 1})
+    names = [experiment(precision=one).label for one in digits] + [experiment(primes=(2, 3, 97), precision=6).label]
     assert len(set(names)) == 4
     assert all(name.startswith("schubert-4-adelic-digits-quick-seed0-") for name in names)
 

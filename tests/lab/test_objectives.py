@@ -12,14 +12,12 @@ from torch.nn import functional
 
 from adelic import acd
 from adelic.errors import DivergenceError, RunFolderError
-from adelic.nn import AdelicPrediction, Vocabulary
+from adelic.nn import AdelicPrediction
 from adelic_lab import EmbeddingConfig, read_result, run
-from adelic_lab.models.network import build_model
+from adelic_lab.models.network import begin
 from adelic_lab.results.result import Result
 from adelic_lab.train.data import TrainValidation, training_subset
-from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import OneClass, OneNumber, SeveralClasses, make_objective
-from adelic_lab.train.passes import Split
 from adelic_lab.train.signals import Stopped
 
 SMALL = {"kl": ("kl", 4), "rsk": ("rsk", 5), "characters": ("characters", 6)}
@@ -245,16 +243,8 @@ def test_the_place_wise_model_has_the_same_heads(tiny_config, tmp_path, task):
 def test_it_learns(tiny_config, task, n, epochs):
     """The loss of the last epoch is well below that of the first: a few rows can be learned by heart."""
     config = tiny_config(task=task, n=n, epochs=epochs, batch_size=8, norm="pre", dropout=0.0)
-    data = config.data.load(config.seed)
-    objective = make_objective(data)
-    vocabulary = Vocabulary(data.vocabulary)
-    train, validation = (
-        Split(vocabulary.ids(X), y, torch.device("cpu"))
-        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
-    )
     with torch.random.fork_rng():
-        model = build_model(config, TrainValidation.of(data))
-        trainer = Trainer(model, config.recipe, train, validation, objective=objective, seed=0)
+        trainer = begin(config, TrainValidation.of(config.data.load(config.seed)), torch.device("cpu"))
         losses = [trainer.run_epoch()["train_loss"] for _ in range(epochs)]
     assert losses[-1] < 0.85 * losses[0]
 
@@ -268,11 +258,10 @@ def test_rows_are_drawn_uniformly(small):
     assert OneClass(2).strata(np.array([0, 1])).tolist() == [0, 1]
 
 
-def test_a_stopped_run_goes_on_bit_by_bit(small, tmp_path, read_folder):
+def test_a_stopped_run_goes_on_bit_by_bit(stop_at, small, tmp_path, read_folder):
     config = small(batch_size=32, epochs=2, dropout=0.3)
-    calls = iter(range(100))
     with pytest.raises(Stopped):
-        run(config, tmp_path / "stopped", device="cpu", stop=lambda: next(calls) >= 2)
+        run(config, tmp_path / "stopped", device="cpu", stop=stop_at(3))
     run(config, tmp_path / "stopped", device="cpu")
     run(config, tmp_path / "whole", device="cpu")
     assert read_folder(tmp_path / "stopped") == read_folder(tmp_path / "whole")

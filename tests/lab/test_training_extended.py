@@ -38,20 +38,17 @@ def test_a_kill_while_a_run_is_extended(tiny_config, tmp_path, read_folder, left
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("recipe", "seed", "reason"),
     [
-        (
-            {},
-            r"1 epoch, .* over all epochs \(with schedule=constant it does not\); use another --run-dir",
-        ),
-        (LATER | {"seed": 1}, "another configuration: recipe.epochs|another configuration: seed"),
+        ({}, 0, r"1 epoch, .* over all epochs \(with schedule=constant it does not\); use another --run-dir"),
+        (LATER, 1, "another configuration: recipe.epochs|another configuration: seed"),
     ],
 )
-def test_what_cannot_go_on_says_so_and_leaves_the_run(tiny_config, tmp_path, changes, reason):
-    short = tiny_config(epochs=1, **{key: value for key, value in changes.items() if key != "seed"})
+def test_what_cannot_go_on_says_so_and_leaves_the_run(tiny_config, tmp_path, recipe, seed, reason):
+    short = tiny_config(epochs=1, **recipe)
     result = run(short, tmp_path / "run", device="cpu")
     with pytest.raises(RunFolderError, match=reason):
-        run(tiny_config(epochs=2, **changes), tmp_path / "run", device="cpu")
+        run(tiny_config(epochs=2, seed=seed, **recipe), tmp_path / "run", device="cpu")
     assert run(short, tmp_path / "run", device="cpu") == result
 
 

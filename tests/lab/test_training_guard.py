@@ -4,7 +4,6 @@ The row is planted in the store of the data, where any process finds it: what st
 guard of `adelic.data` alone.
 """
 
-import signal
 from collections import Counter
 from dataclasses import replace
 
@@ -122,15 +121,11 @@ def test_only_images_leak_where_only_images_are_planted(tiny_config, tmp_path, p
     assert run(tiny_config(split="orbits", epochs=1), tmp_path / "run", device="cpu").split == "orbits"
 
 
-def test_a_run_that_goes_on(tiny_config, tmp_path, plant, no_step):
+def test_a_run_that_goes_on(raising, tiny_config, tmp_path, plant, no_step):
     """What a stopped run has written stays as it is."""
-
-    def stop(done, total, text):
-        signal.raise_signal(signal.SIGTERM)
-
     config, folder = tiny_config(), tmp_path / "run"
     with pytest.raises(Interrupted):
-        run(config, folder, device="cpu", progress=stop)
+        run(config, folder, device="cpu", progress=raising(1))
     before = contents(folder)
     assert len(before) >= 2
     plant("test row")

@@ -32,16 +32,8 @@ def prepare(n_epochs, save_seconds):
     global config
     network = importlib.import_module("adelic_lab.train.loop")
     network.SAVE_SECONDS, network.EPOCH_SECONDS = save_seconds, 0
-    recipe = TrainConfig(
-        name="quick",
-        learning_rate=5e-3,
-        epochs=n_epochs,
-        batch_size=8,
-        n_layers=1,
-        n_heads=2,
-        d_model=16,
-        d_feedforward=32,
-    )
+    small = {"batch_size": 8, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
+    recipe = TrainConfig(name="quick", learning_rate=5e-3, epochs=n_epochs, **small)
     config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
     # Here, not in a fork: what a first run loads (the compiled kernels), and what a second one does, which reads the
     # data that the first has stored, the forks find loaded.

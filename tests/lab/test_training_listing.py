@@ -1,7 +1,6 @@
 import json
 import os
 import shutil
-import signal
 import time
 
 import pytest
@@ -13,17 +12,12 @@ from adelic_lab.runs.listing import summary
 
 
 @pytest.fixture(scope="module")
-def trained_runs(tiny_config, tmp_path_factory):
+def trained_runs(raising, tiny_config, tmp_path_factory):
     """A finished run, and one that stopped in an epoch."""
     folder = tmp_path_factory.mktemp("trained") / "runs"
     run(tiny_config("adelic", seed=1), folder / "a", device="cpu")
-
-    def stop(done, total, text):
-        if done == 6:
-            signal.raise_signal(signal.SIGTERM)
-
     with pytest.raises(Interrupted):
-        run(tiny_config(seed=2), folder / "b", device="cpu", progress=stop)
+        run(tiny_config(seed=2), folder / "b", device="cpu", progress=raising(6))
     return folder
 
 

@@ -50,16 +50,6 @@ def same(config, tmp_path, read_folder):
     return check
 
 
-def raising(signum, step):
-    """Return a progress that sends this process a signal during a step."""
-
-    def progress(done, total, text):
-        if done == step:
-            signal.raise_signal(signum)
-
-    return progress
-
-
 @pytest.mark.parametrize(
     ("signum", "step", "words"),
     [
@@ -70,11 +60,11 @@ def raising(signum, step):
         (signal.SIGTERM, 16, "stopped by SIGTERM after epoch 2 of 2"),
     ],
 )
-def test_a_signal_saves_after_the_step(config, tmp_path, same, signum, step, words):
+def test_a_signal_saves_after_the_step(raising, config, tmp_path, same, signum, step, words):
     folder = tmp_path / "stopped"
     before = [signal.getsignal(s) for s in signals.STOP_SIGNALS]
     with pytest.raises(Interrupted) as caught:
-        run(config, folder, device="cpu", progress=raising(signum, step))
+        run(config, folder, device="cpu", progress=raising(step, signum))
     assert [signal.getsignal(s) for s in signals.STOP_SIGNALS] == before
     message = str(caught.value)
     assert message.startswith(words)
@@ -89,11 +79,11 @@ def test_a_signal_saves_after_the_step(config, tmp_path, same, signum, step, wor
     same(folder)
 
 
-def test_stopped_after_every_step(config, tmp_path, same):
+def test_stopped_after_every_step(raising, config, tmp_path, same):
     folder = tmp_path / "stopped"
     for step in range(1, 17):
         with pytest.raises(Interrupted):
-            run(config, folder, device="cpu", progress=raising(signal.SIGTERM, step))
+            run(config, folder, device="cpu", progress=raising(step))
     run(config, folder, device="cpu")
     same(folder)
 
@@ -121,12 +111,12 @@ def test_periodic_checkpoints_change_nothing(config, tmp_path, same, monkeypatch
         same(tmp_path / name)
 
 
-def test_training_time_counts_all_parts(config, tmp_path):
+def test_training_time_counts_all_parts(raising, config, tmp_path):
     folder = tmp_path / "stopped"
     seconds = []
     for step in (3, 6, 12):
         with pytest.raises(Interrupted):
-            run(config, folder, device="cpu", progress=raising(signal.SIGTERM, step))
+            run(config, folder, device="cpu", progress=raising(step))
         seconds.append(read_progress(folder / "checkpoint.safetensors").seconds)
     assert 0 < seconds[0] < seconds[1] < seconds[2]
     assert run(config, folder, device="cpu").seconds >= round(seconds[2], 3)
@@ -206,12 +196,12 @@ def refused_by_a_full_disk(n_bytes, call, file):
         (16, 1000, "result.json"),
     ],
 )
-def test_a_full_disk(config, tmp_path, same, monkeypatch, prepare, n_bytes, file):
+def test_a_full_disk(raising, config, tmp_path, same, monkeypatch, prepare, n_bytes, file):
     """Stop after so many steps, go on with a full disk, make room, go on."""
     folder = tmp_path / "run"
     if prepare is not None:
         with pytest.raises(Interrupted):
-            run(config, folder, device="cpu", progress=raising(signal.SIGTERM, prepare))
+            run(config, folder, device="cpu", progress=raising(prepare))
     before = contents(folder)
     if prepare == 3:
         monkeypatch.setattr(network, "SAVE_SECONDS", 0)
@@ -264,8 +254,8 @@ def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch):
         assert read_progress(folder / "checkpoint.safetensors").step == 1
 
 
-def test_a_signal_to_a_run_that_diverges_keeps_the_checkpoint(tiny_config, tmp_path):
+def test_a_signal_to_a_run_that_diverges_keeps_the_checkpoint(raising, tiny_config, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises(DivergenceError, match="between steps 1 and 4"):
-        run(tiny_config(learning_rate=1e30, batch_size=8), folder, device="cpu", progress=raising(signal.SIGTERM, 4))
+        run(tiny_config(learning_rate=1e30, batch_size=8), folder, device="cpu", progress=raising(4))
     assert names(folder) == {"config.toml"}

@@ -1,6 +1,5 @@
 import json
 import os
-import signal
 import sys
 
 import pytest
@@ -37,16 +36,12 @@ def test_the_log_is_the_metrics(tiny_config, tmp_path, finished, read_folder):
     assert read_folder(tmp_path / "run") == read_folder(finished[1])
 
 
-def test_no_step_is_double_or_missing_after_resuming(tiny_config, tmp_path):
+def test_no_step_is_double_or_missing_after_resuming(raising, tiny_config, tmp_path):
     """Stopped inside an epoch, then resumed without logs, stopped again, and resumed with logs."""
     config, folder = tiny_config(epochs=4), tmp_path / "run"
-
-    def stop_at(step):
-        return lambda done, total, text: signal.raise_signal(signal.SIGTERM) if done == step else None
-
     for step, tensorboard in ((6, True), (8, False), (11, True)):
         with pytest.raises(Interrupted):
-            run(config, folder, device="cpu", progress=stop_at(step), tensorboard=tensorboard)
+            run(config, folder, device="cpu", progress=raising(step), tensorboard=tensorboard)
     assert scalars(folder) == expected(folder)
     run(config, folder, device="cpu", tensorboard=True)
     assert scalars(folder) == expected(folder)

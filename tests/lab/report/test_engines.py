@@ -15,6 +15,7 @@ from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError,
 from adelic.storage.files import sole_user
 from adelic_lab import Budget, RayEngine, run
 from adelic_lab.runs import engines
+from adelic_lab.train.signals import Stopped
 
 EPOCHS = 60
 
@@ -79,15 +80,11 @@ def test_a_budget_stops_within_a_run_which_goes_on(run_in, tiny_config, steps, t
     assert list(map(without_seconds, found)) == list(map(without_seconds, whole))
 
 
-def test_a_run_at_its_last_step_is_finished(tiny_config, tmp_path):
-    asked = []
-
-    def stop():
-        asked.append(True)
-        return len(asked) == 8  # 2 epochs of 4 steps
-
-    assert run(tiny_config(epochs=2), tmp_path, device="cpu", stop=stop).seed == 0
-    assert len(asked) == 8
+def test_a_run_at_its_last_step_is_finished(stop_at, tiny_config, tmp_path):
+    """Though it is told to stop there: it has 2 epochs of 4 steps."""
+    with pytest.raises(Stopped):
+        run(tiny_config(epochs=2), tmp_path / "before", device="cpu", stop=stop_at(7))
+    assert run(tiny_config(epochs=2), tmp_path / "last", device="cpu", stop=stop_at(8)).seed == 0
 
 
 def test_runs_of_another_process_come_last(run_in, tiny_config, tmp_path, monkeypatch):

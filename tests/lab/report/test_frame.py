@@ -131,23 +131,22 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
     assert list(parts[0].models.kind) == ["AOE", "outside"]
 
 
-def test_runs_of_one_label_are_told_apart(result):
-    runs = [result(recipe={"epochs": 5}), result(), result(embedding="learned")]
-    (part,) = found(*runs, result(model={"projection": "linear"}))
-    names = ["AOE (digits)", "AOE (digits), epochs=5", "AOE (digits), projection=linear", "learned"]
-    assert sorted(part.models.index) == names
-
-
-def test_an_option_that_only_some_runs_have_is_named(result):
-    (part,) = found(result(), result(recipe={"symmetries": True}))
-    assert set(part.models.index) == {"AOE (digits), without images", "AOE (digits), with images"}
-
-
-def test_what_most_have_goes_without_saying(result):
-    changes = ({}, {"pooling": "tokens"}, {"symmetries": True}, {"epochs": 99})
-    (part,) = found(*(result(recipe=change) for change in changes))
-    plain = "AOE (digits)"
-    assert set(part.models.index) == {plain, f"{plain}, pooling=tokens", f"{plain}, with images", f"{plain}, epochs=99"}
+@pytest.mark.parametrize(
+    ("recipes", "others"),
+    [
+        ([{"epochs": 5}, {}], ["", ", epochs=5"]),
+        ([{}, {"symmetries": True}], [", with images", ", without images"]),  # which only some of two runs have
+        (
+            [{}, {"pooling": "tokens"}, {"symmetries": True}, {"epochs": 99}],  # what most have goes without saying
+            ["", ", epochs=99", ", pooling=tokens", ", with images"],
+        ),
+    ],
+)
+def test_runs_of_one_label_are_told_apart(result, recipes, others):
+    (part,) = found(*(result(recipe=recipe) for recipe in recipes), result(embedding="learned", recipe=recipes[-1]))
+    assert sorted(name for name in part.models.index if "learned" not in name) == [f"AOE (digits){o}" for o in others]
+    (part,) = found(result(), result(model={"projection": "linear"}))
+    assert "AOE (digits), projection=linear" in part.models.index
 
 
 def test_the_best_model_is_chosen_on_validation_data(result):

@@ -40,7 +40,7 @@ def saved_after_each_step(monkeypatch):
     monkeypatch.setattr(saving, "_SHARE", 1e9)
 
 
-def fitted(name, path, *, stop_at=None):
+def fitted(name, path, *, last=None):
     """Return a solver's networks after training, which stops after so many ticks."""
     solver, task = build_solver(name), drawn_task(KINDS[name])
     operands, answers = task.sample(60, np.random.default_rng(0))
@@ -48,7 +48,7 @@ def fitted(name, path, *, stop_at=None):
 
     def progress(*told):
         ticks.append(told)
-        if len(ticks) == stop_at:
+        if len(ticks) == last:
             raise StopError
 
     with saving.saved(path):
@@ -64,13 +64,13 @@ def test_a_solver_that_was_stopped_ends_as_if_it_had_not_been(name, tmp_path):
     whole, answers, ticks = fitted(name, None)
     assert whole
     path = tmp_path / "checkpoint.safetensors"
-    for stop_at in {1, ticks // 2}:  # in its first training, and in another one where there are several
+    for last in {1, ticks // 2}:  # in its first training, and in another one where there are several
         path.unlink(missing_ok=True)
         with pytest.raises(StopError):
-            fitted(name, path, stop_at=stop_at)
+            fitted(name, path, last=last)
         assert read_progress(path).step > 0
         weights, again, left = fitted(name, path)
-        assert left == ticks - stop_at
+        assert left == ticks - last
         assert again == answers
         assert all(torch.equal(a, b) for a, b in zip(weights, whole, strict=True))
 
@@ -82,16 +82,11 @@ def small(**changes):
 
 
 @pytest.mark.usefixtures("saved_after_each_step")
-def test_a_run_goes_on_and_counts_all_of_its_seconds(tmp_path):
+def test_a_run_goes_on_and_counts_all_of_its_seconds(stop_at, tmp_path):
     whole = run(small(), tmp_path / "whole")
-    folder, asked = tmp_path / "stopped", []
-
-    def stop():
-        asked.append(None)
-        return len(asked) == 3
-
+    folder = tmp_path / "stopped"
     with pytest.raises(Stopped, match="stopped after 3 of 6 steps"):
-        run(small(), folder, stop=stop)
+        run(small(), folder, stop=stop_at(3))
     before = read_progress(folder / "checkpoint.safetensors")
     assert (before.step, before.seconds > 0, before.processor_seconds > 0) == (3, True, True)
     told = []
