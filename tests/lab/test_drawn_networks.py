@@ -233,10 +233,7 @@ def test_validation_test_and_training_have_no_question_in_common():
         (lambda: experiment(recipe={"max_rows": 10}), "--max-rows left out"),
         (lambda: experiment(embedding="learned"), "gcd-400 has too many numbers for --embedding learned"),
         (lambda: experiment(places="late", primes=(2, 3)), "--places late has one vector per number"),
-        (
-            lambda: experiment(places="signs", primes=(2, 3)),
-            "--places signs tells two classes apart, and gcd-400 has 101",
-        ),
+        (lambda: experiment(places="signs", primes=(2, 3)), "--places signs tells two classes apart, and gcd-400 has"),
         (lambda: experiment(recipe={"symmetries": True}), "gcd has no symmetries"),
     ],
 )
@@ -349,15 +346,8 @@ def test_a_place_that_does_not_object_can_still_learn_to():
 
 
 def test_tied_primes_have_one_law_and_one_meaning_of_a_valuation():
-    model = LocalGlobalClassifier(
-        AdeleSpace((2, 3, 5, 7), 2),
-        n_classes=2,
-        length=1,
-        fusion="agree",
-        features="valuation-unit",
-        width=8,
-        tied=True,
-    )
+    options = {"fusion": "agree", "features": "valuation-unit", "width": 8, "tied": True}
+    model = LocalGlobalClassifier(AdeleSpace((2, 3, 5, 7), 2), n_classes=2, length=1, **options)
     said = model.local(torch.tensor([[9], [25], [49]]))  # each a square at one prime, where no unit is known
     squares = [said["3"][0], said["5"][1], said["7"][2]]
     assert squares[0].item() == pytest.approx(squares[1].item()) == pytest.approx(squares[2].item())

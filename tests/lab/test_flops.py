@@ -86,10 +86,8 @@ def test_heads_that_speak_numbers_and_several_targets():
 
 
 def test_bodies_that_are_no_transformers():
-    embedding, sizes = (
-        nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D),
-        {"n_classes": CLASSES, "n_layers": LAYERS},
-    )
+    embedding = nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D)
+    sizes = {"n_classes": CLASSES, "n_layers": LAYERS}
     perceptron = BODIES["mlp"](embedding, max_length=LENGTH, d_feedforward=INNER, **sizes)
     assert forward_flops(perceptron, LENGTH) == 2 * (LENGTH * D * INNER + LAYERS * INNER * INNER + INNER * CLASSES)
     graph = BODIES["graph"](embedding, max_length=16, n_heads=HEADS, d_feedforward=INNER, **sizes)

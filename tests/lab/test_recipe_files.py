@@ -1,5 +1,6 @@
 """Recipes that are files: what `adelic tune` writes, `adelic train --recipe` reads."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 import tomli_w
 
 from adelic.data.sources import TaskData
-from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, SpaceError, StorageError, UnknownNameError
 from adelic_lab import EmbeddingConfig, Experiment, TrainConfig, load_recipe, plan
 from adelic_lab.config.recipes import read_recipe_file
 from adelic_lab.search.dimensions import Search, apply
@@ -88,14 +89,9 @@ def test_the_command_names_the_file(path):
         f"adelic train schubert --n 4 --embedding adelic --features characters --recipe {path} --epochs 5 --seed 0"
     )
     assert config.label.startswith("schubert-4-adelic-characters-schubert-4-adelic-seed0-")
-    other = replace(
-        config,
-        model=chosen(path, projection="none"),
-        recipe=replace(config.recipe, learning_rate=1e-3),
-    )
-    assert "--projection none" in other.command()
-    assert "--learning-rate 0.001" in other.command()
-    assert "--norm pre" in replace(config, recipe=replace(config.recipe, norm="pre")).command()
+    assert "--projection none" in replace(config, model=chosen(path, projection="none")).command()
+    other = replace(config, recipe=replace(config.recipe, learning_rate=1e-3, norm="pre"))
+    assert {"--learning-rate 0.001", "--norm pre"} <= set(re.findall(r"--\S+ \S+", other.command()))
 
 
 def test_the_command_makes_up_for_a_file_that_has_changed_and_none_for_one_that_has_gone(path, tmp_path):
@@ -130,39 +126,31 @@ def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path
         ("recipe = 3", ConfigurationError, r"\[recipe\] is missing"),
         ("[recipe]\nlearning_rat = 1", ConfigurationError, "unknown 'learning_rat'"),
         ("[recipe]\nname = 'x'", ConfigurationError, "unknown 'name'"),
-        (
-            "[recipe]\nlearning_rate = 'fast'\nepochs = 1",
-            ConfigurationError,
-            "learning_rate='fast' must be a positive number",
-        ),
+        ("[recipe]\nlearning_rate = 'fast'\nepochs = 1", ConfigurationError, "learning_rate='fast' must be a positive"),
+        # Files have names with _, and a value that looks like an option stays as it is.
+        ("[recipe]\nlearning_rate = 'epochs=3'\nepochs = 1", ConfigurationError, "learning_rate='epochs=3' must be"),
         ("[recipe]\nlearning_rate = true\nepochs = 1", ConfigurationError, "learning_rate=True must be"),
         ("[recipe]\nlearning_rate = 1e-3\nepochs = 1.5", ConfigurationError, "epochs=1.5 must be a whole number"),
         ("[recipe]\nlearning_rate = 1e-3\nepochs = 0", ConfigurationError, "epochs=0"),
         ("[recipe]\nlearning_rate = nan\nepochs = 1", ConfigurationError, "learning_rate=nan"),
         ("[recipe]\nepochs = 1", ConfigurationError, "pass --learning-rate"),
-        ("{embedding}'adelic'", ConfigurationError, r"\[embedding\] is missing"),
-        ("{embedding}{{}}", ConfigurationError, "has no name"),
-        ("{embedding}{{name = 3}}", ConfigurationError, "has no name"),
-        ("{embedding}{{name = 'adelik'}}", UnknownNameError, "did you mean 'adelic'"),
-        ("{embedding}{{name = 'adelic', primes = ['2']}}", ConfigurationError, "primes="),
-        ("{embedding}{{name = 'adelic', primes = [4]}}", SpaceError, "4 is not a prime"),
-        ("{embedding}{{name = 'learned', features = 'digits'}}", ConfigurationError, "belongs to"),
-        ("{embedding}{{name = 'adelic', colour = 1}}", ConfigurationError, "unknown 'colour'"),
+        ("embedding = 'adelic'", ConfigurationError, r"\[embedding\] is missing"),
+        ("embedding = {}", ConfigurationError, "has no name"),
+        ("embedding = {name = 3}", ConfigurationError, "has no name"),
+        ("embedding = {name = 'adelik'}", UnknownNameError, "did you mean 'adelic'"),
+        ("embedding = {name = 'adelic', primes = ['2']}", ConfigurationError, "primes="),
+        ("embedding = {name = 'adelic', primes = [4]}", SpaceError, "4 is not a prime"),
+        ("embedding = {name = 'learned', features = 'digits'}", ConfigurationError, "belongs to"),
+        ("embedding = {name = 'adelic', colour = 1}", ConfigurationError, "unknown 'colour'"),
     ],
 )
 def test_damaged_files(tmp_path, content, error, words):
     path = tmp_path / "mine.toml"
-    whole = "embedding = "
-    if content.startswith("{embedding}"):
-        content = content.format(embedding=whole) + "\n[recipe]\nlearning_rate = 1e-3\nepochs = 1\n"
+    if content.startswith("embedding"):
+        content += "\n[recipe]\nlearning_rate = 1e-3\nepochs = 1\n"
     path.write_bytes(content.encode("latin-1"))
-    with pytest.raises(error, match=words) as caught:
-        Experiment(
-            data=TaskData("schubert", 4),
-            model=chosen(str(path)),
-            recipe=load_recipe(str(path), "schubert-4"),
-        )
-    assert isinstance(caught.value, AdelicError)
+    with pytest.raises(error, match=words):
+        Experiment.choose(TaskData("schubert", 4), recipe=str(path))
 
 
 def test_a_missing_file(tmp_path):

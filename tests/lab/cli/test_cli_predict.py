@@ -75,14 +75,8 @@ def test_what_is_refused(works, refused, table):
     for content, words in (
         ("n,note\n1,2\n", "the new rows have no column 'half', which the run was trained on; their columns: n, note"),
         ("N,half\n1,2\n", "no column 'n', which the run was trained on; rename 'N', if that is it; their columns: N"),
-        (
-            "n,half\n1e309,2\n",
-            "column 'n' has 1000000…000 (310 digits) in row 1 (line 2), beyond the largest float (1.8",
-        ),
-        (
-            "n,half\n1,2\n3,x\n",
-            "column 'half' has 'x' in row 2 (line 3), which is not a number; write a number there, or leave the row",
-        ),
+        ("n,half\n1e309,2\n", "column 'n' has 1000000…000 (310 digits) in row 1 (line 2), beyond the largest float"),
+        ("n,half\n1,2\n3,x\n", "column 'half' has 'x' in row 2 (line 3), which is not a number; write a number there"),
         ("n,half\n1,\n", "column 'half' has no value in row 1 (line 2)"),
         (
             "n,half\n1,1/8\n",

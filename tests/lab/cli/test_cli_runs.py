@@ -157,9 +157,8 @@ def test_errors(runs, refused, arguments, words):
 def test_an_empty_folder(works):
     Path("runs").mkdir()
     assert json.loads(works("runs", "list", "--json")) == []
-    assert (
-        works("runs", "list") == "there are no runs in runs; `adelic train schubert --n 4 --recipe quick` makes one\n"
-    )
+    told = "there are no runs in runs; `adelic train schubert --n 4 --recipe quick` makes one\n"
+    assert works("runs", "list") == told
     (line,) = works("runs", "list", "--searches").splitlines()
     assert line.startswith("there are no searches in runs; `adelic tune ")
 

@@ -32,14 +32,8 @@ def test_the_recipe_is_that_of_the_row():
 
 
 def test_changes_and_editions():
-    (config,) = plan(
-        ["weaving-6"],
-        ["adelic:characters"],
-        [7],
-        recipe="quick",
-        edition="leaky",
-        changes={"epochs": 2, "learning_rate": None},
-    )
+    how = {"edition": "leaky", "changes": {"epochs": 2, "learning_rate": None}}
+    (config,) = plan(["weaving-6"], ["adelic:characters"], [7], recipe="quick", **how)
     assert (config.data.edition, config.seed, config.embedding.features) == ("leaky", 7, "characters")
     assert (config.recipe.epochs, config.recipe.learning_rate) == (2, 1e-3)
 

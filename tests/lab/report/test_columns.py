@@ -1,6 +1,5 @@
 """The benchmark of columns: its plans, running and resuming one, the table."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -34,15 +33,11 @@ RESULTS = ROOT / "experiments" / "results" / "columns"
 
 
 def test_the_page_has_the_table_of_the_committed_results():
+    """See tests/test_docs.py for that of other forms."""
     table = show(gather(read_plan("full", "columns"), RESULTS)).text
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
     assert (ROOT / "docs" / "features" / "table.md").read_text(encoding="utf-8") == table + "\n"
-    (plan, folder, shown), *others = re.findall(
-        r"<!-- table: columns (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL
-    )
-    assert not others
-    assert shown == show(gather(read_plan(ROOT / plan), ROOT / folder)).text
 
 
 def test_a_plan_that_was_run_in_part_says_so(tmp_path):

@@ -68,19 +68,16 @@ def test_a_line_of_a_number(further):
         for seed, (a, e) in enumerate([(0.90, 1e10), (0.92, 2e10), (0.94, 3e10)])
     ]
     (line,) = lines(made)
-    assert (line["task"], line["target"], line["model"], line["seeds"]) == (
-        "characters-18 (published)",
-        "all",
-        "AOE (digits)",
-        "3",
-    )
-    assert line["recipe"] == "quick, 1 epoch, 30 rows"
-    assert line["exact match"] == "92.00 ± 4.97"
-    assert line["mean squared error"] == "2e+10 ± 2.5e+10"
-    assert line["mean absolute error"] == "1235 ± 0"
-    assert line["mean squared error, trivial rule and look-up"] == f"{made[0].guess['mean_squared_error']:.4g}"
-    assert line["ACD authors"].startswith("1.592e+10 / ")
-    assert (line["accuracy"], line["balanced accuracy"], line["majority class and look-up"]) == ("–",) * 3
+    assert line.pop("ACD authors").startswith("1.592e+10 / ")
+    about = {"task": "characters-18 (published)", "target": "all", "model": "AOE (digits)", "seeds": "3"}
+    figures = {
+        "exact match": "92.00 ± 4.97",
+        "mean squared error": "2e+10 ± 2.5e+10",
+        "mean absolute error": "1235 ± 0",
+    }
+    trivial = {"mean squared error, trivial rule and look-up": f"{made[0].guess['mean_squared_error']:.4g}"}
+    nothing = dict.fromkeys(("accuracy", "balanced accuracy", "majority class and look-up"), "–")
+    assert line.items() >= (about | {"recipe": "quick, 1 epoch, 30 rows"} | figures | trivial | nothing).items()
 
 
 def test_trivial_rules_are_means_over_seeds(further):

@@ -121,10 +121,7 @@ def test_all_is_drawn_from_the_seed_and_progress_is_told(name):
         ("abacus:autoregressive=perhaps", "abacus:autoregressive=perhaps: expected `bool`, got `str`"),
         ("fone:256", "unknown solver 'fone:256'; did you mean 'fone:d_model=256'?"),
         ("fone:", "unknown solver 'fone:'; did you mean 'fone'?"),
-        (
-            "no_such_module:Mine",
-            "the solver 'no_such_module:Mine' cannot be imported: No module named",
-        ),
+        ("no_such_module:Mine", "the solver 'no_such_module:Mine' cannot be imported: No module named"),
         ("experiments.solvers.parity:Parities", "Parities in experiments.solvers.parity is not a subclass of"),
     ],
 )
