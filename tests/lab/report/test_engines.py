@@ -33,20 +33,11 @@ def without_seconds(result):
     return replace(result, seconds=0, processor_seconds=0)
 
 
-@pytest.mark.usefixtures("saved_after_each_epoch")
-def test_the_least_work_left_comes_first(run_in, tiny_config, tmp_path):
-    long, short, begun = (tiny_config(seed=seed, epochs=epochs) for seed, epochs in enumerate((8, 3, 9)))
-
-    class EnoughError(Exception):
-        pass
-
-    def enough(done, total, text):
-        if text.startswith("epoch 9/9"):
-            raise EnoughError
-
-    with pytest.raises(EnoughError):
-        run(begun, tmp_path / "runs" / begun.label, device="cpu", progress=enough)
-    assert [config.parts_done(tmp_path / "runs")[0] for config in (long, short, begun)] == [0, 0, 8]
+def test_the_least_work_left_comes_first(run_in, stop_at, tiny_config, tmp_path):
+    long, short, begun = configs = [tiny_config(seed=seed, epochs=epochs) for seed, epochs in enumerate((8, 3, 9))]
+    with pytest.raises(Stopped):  # four steps an epoch
+        run(begun, tmp_path / "runs" / begun.label, device="cpu", stop=stop_at(32))
+    assert [config.parts_done(tmp_path / "runs")[0] for config in configs] == [0, 0, 8]
     shown = []
 
     @contextmanager
@@ -54,10 +45,10 @@ def test_the_least_work_left_comes_first(run_in, tiny_config, tmp_path):
         shown.append(config)
         yield None
 
-    found = run_in(tmp_path, [long, short, begun], on_run=show, budget=Budget(600))
+    found = run_in(tmp_path, configs, on_run=show, budget=Budget(600))
     assert shown == [begun, short, long]
     assert [result.seed for result in found] == [0, 1, 2]
-    assert {config.parts_done(tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
+    assert {config.parts_done(tmp_path / "runs")[0] for config in configs} == {8, 3, 9}
 
 
 def test_a_spent_budget_starts_nothing(run_in, tiny_config, tmp_path):
