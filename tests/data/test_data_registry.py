@@ -56,6 +56,7 @@ def test_it_is_listed_beside_ours(adelic_with):
     ("changes", "words"),
     [
         ({"value": "mine.nothing:TASKS"}, "the tasks 'mine' of mine.nothing:TASKS cannot be loaded"),
+        ({"value": "mine.tasks:NOTHING"}, "the tasks 'mine' of mine.tasks:NOTHING cannot be loaded"),
         ({"more": "TASKS ="}, "cannot be loaded (SyntaxError: invalid syntax (tasks.py, line "),
         ({"more": "raise SystemExit(3)"}, "cannot be loaded (SystemExit: 3)"),
         ({"more": "raise ValueError('of two\\nlines')"}, "cannot be loaded (ValueError: of two)"),
@@ -69,6 +70,7 @@ def test_it_is_listed_beside_ours(adelic_with):
             {"group": "adelic.drawn_tasks"},
             "'parity' has the type Task, and must be a SampledTask (tasks of the two kinds",
         ),
+        ({"name": "gcd"}, "has a task 'gcd', and so has "),
         ({"name": "schubert"}, "has a task 'schubert', and so has "),
     ],
 )

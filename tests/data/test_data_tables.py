@@ -282,6 +282,7 @@ BAD = [  # changes of the table, options, and the error
     ({"price": [[1, 2]] * 200}, {}, "'price' has .* in row 0"),
     ({"note": ["red"] * 200}, {}, r"leave the column out \(columns=price,count\), or write"),
     ({"note": [None] * 200}, {}, "'note' has no value in any row; leave it out: columns=price,"),
+    ({"odd": ["yes"] * 200}, {}, "'odd' is 'yes' in every row"),
     ({"odd": [*["yes", "no"] * 99, "yes", "NA"]}, {}, "'odd' has 'NA' in row 199 .*; leave the"),
     ({"odd": [*["1", "0"] * 99, "1", "nan"]}, {}, "'odd' has 'nan' in row 199"),
     ({"odd": [f"name {i}" for i in range(200)]}, {}, "another value in each of the 200 rows"),
@@ -373,6 +374,7 @@ def test_what_is_no_table(frame):
     [
         ("mine.csv", b"", "has no rows"),
         ("mine.csv", b"a,a\n1,2\n", "names the column 'a' twice"),
+        ("mine.csv", b'a,b\n"1\n",2\n1\n', "line 4 has 1 values"),
         ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
         ("mine.csv", b"a,b\n1,\xff\n", "is not UTF-8 text; save it as UTF-8"),
         ("mine.csv", "a,b\n1,2\n".encode("utf-16-le"), "save it as UTF-8"),
