@@ -20,7 +20,7 @@ Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rat
 
 from fractions import Fraction
 from math import ceil, gcd, isfinite, lcm
-from typing import TYPE_CHECKING
+from typing import Any
 
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.algebraic.place import InfinitePlace
@@ -28,14 +28,14 @@ from adelic.numbers.algebraic.polynomials import Element
 from adelic.numbers.decoding.reconstruction import chinese_remainder, scaled_residue
 from adelic.numbers.hensel import BelowWindowError, Residue
 
-if TYPE_CHECKING:
-    from adelic.numbers.algebraic.space import AlgebraicSpace
+Field = Any
+"""An `adelic.numbers.algebraic.space.AlgebraicSpace`, whose module imports this one."""
 
 _BITS = 64  # to which conjugates are rounded in the lattice
 _LIMIT = 2000  # heights are below 2^1024
 
 
-def decode(field: "AlgebraicSpace", residues: list[Residue], place: InfinitePlace) -> Element | None:
+def decode(field: Field, residues: list[Residue], place: InfinitePlace) -> Element | None:
     """Return the one number with these coordinates, or None where none is proven to be it.
 
     Residues are of p^F · α at each prime, and the place is that of one number.
@@ -60,9 +60,7 @@ def decode(field: "AlgebraicSpace", residues: list[Residue], place: InfinitePlac
     return None
 
 
-def _short_vectors(
-    field: "AlgebraicSpace", r: int, t: int, modulus: int, house: Fraction
-) -> list[tuple[tuple[int, ...], int]]:
+def _short_vectors(field: Field, r: int, t: int, modulus: int, house: Fraction) -> list[tuple[tuple[int, ...], int]]:
     """Return short (n, m), m > 0, with n(t) ≡ m·r (mod M), by LLL.
 
     The length is that of the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
@@ -85,7 +83,7 @@ def _short_vectors(
     return [(tuple(n if m > 0 else -n for n in numbers), abs(m)) for *numbers, m in vectors if m]
 
 
-def _has_digits(field: "AlgebraicSpace", element: Element, residues: list[Residue]) -> bool:
+def _has_digits(field: Field, element: Element, residues: list[Residue]) -> bool:
     """Return whether a number has given digits, as far as these are known."""
     try:
         found = [field.residue(element, j) for j in range(field.n_primes)]
