@@ -238,7 +238,7 @@ class Function:
     def through(cls, X: Operands, y: Answers) -> "Function | None":
         """Return the one through the first examples that determine it, if it has integer values at some others."""
         n = X.shape[1] + 1
-        rows = [[*map(Fraction, x.tolist()), Fraction(1), Fraction(t)] for x, t in zip(X, y, strict=True)]
+        rows = [[*map(Fraction, x), Fraction(1), Fraction(t)] for x, t in zip(X.tolist(), y.tolist(), strict=True)]
         solved: list[list[Fraction]] = []
         for row in rows:  # Gauss and Jordan, a row at a time
             for column, pivot in ((next(j for j in range(n) if p[j]), p) for p in solved):
