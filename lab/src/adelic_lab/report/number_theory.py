@@ -29,7 +29,7 @@ from adelic_lab.report.table import (
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
-KINDS = ("AOE, places apart", "AOE, in a Transformer", "others")
+KINDS = ("AOE, places apart", "AOE, in a Transformer", "others", "same inputs, no network")
 """The kinds of models that are compared, in the order of columns."""
 _FLAT = "adelic-flat"
 _ONE_TRANSFORMER = {
@@ -150,6 +150,8 @@ def kind_of(one: Experiment) -> str:
     True
     """
     name = one.model.name
+    if name.startswith("counting-table"):
+        return KINDS[3]
     if not (name.startswith("adelic") or TITLES.get(name, "").startswith("AOE")):
         return KINDS[2]
     is_flat = one.embedding.places is None if one.is_network else name.startswith(_FLAT)
