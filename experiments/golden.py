@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +32,6 @@ KINDS: dict[str, list[str]] = {
     kind: [command.format_map(PLAN["words"]) for command in commands] for kind, commands in PLAN["kinds"].items()
 }
 INTERRUPTED = {kind: [signal.Signals[name] for name in names] for kind, names in PLAN["interrupted"].items()}
-PROGRESS = re.compile(r"\d+ ?(/|of) ?\d+")
 DIFFERENT_BY_NATURE = re.compile(
     r"(.*\.)?(\w*seconds|versions\..*|commit|command|device|text_sha256|study\.name|recipe\.about)"
 )
@@ -51,7 +51,7 @@ def write_tables(folder: Path) -> None:
 
 
 Runner = Callable[..., tuple[int, str, str]]
-"""From a command, a folder, and maybe a signal that is sent at its first progress, to exit code and both outputs."""
+"""From a command, a folder, and maybe a signal and after how many seconds it is sent, to exit code and both outputs."""
 
 
 def runner(python: str, cache: Path, *, threads: int) -> Runner:
@@ -64,18 +64,19 @@ def runner(python: str, cache: Path, *, threads: int) -> Runner:
         "OMP_NUM_THREADS": str(threads),
     }
 
-    def run(command: str, folder: Path, stopped_by: signal.Signals | None = None) -> tuple[int, str, str]:
+    def run(
+        command: str, folder: Path, stopped_by: signal.Signals | None = None, after: float | None = None
+    ) -> tuple[int, str, str]:
         words = [python, "-m", "adelic", *shlex.split(command)]
         words += ["--device", "cpu"] if words[3] in {"train", "tune", "reproduce"} else []
-        errors = ""
         with tempfile.TemporaryFile("w+") as output:
             streams = {"stdout": output, "stderr": subprocess.PIPE, "text": True}
             with subprocess.Popen(words, cwd=folder, env=os.environ | named, **streams) as process:
-                for line in process.stderr:
-                    errors += line
-                    if stopped_by is not None and PROGRESS.search(line):
-                        process.send_signal(stopped_by)
-                        stopped_by = None
+                try:
+                    errors = process.communicate(timeout=after)[1]
+                except subprocess.TimeoutExpired:
+                    process.send_signal(stopped_by)
+                    errors = process.communicate()[1]
             output.seek(0)
             return process.returncode, output.read(), errors
 
@@ -132,13 +133,15 @@ def summary(folder: Path, given: set[Path]) -> Record:
     return {"figures": figures, "metrics": sorted(metrics), "weights": weights, "text": text}
 
 
-def attempt(command: str, run: Runner, folder: Path, signals: Sequence[signal.Signals]) -> Record | str:
+def attempt(
+    command: str, run: Runner, folder: Path, signals: Sequence[signal.Signals] = (), after: float = 0
+) -> Record | str:
     """Return what the commands come to if the first is stopped by each of the signals; a text says what went wrong."""
     write_tables(folder)
     given, texts = set(folder.iterdir()), []
     for i, part in enumerate(command.split("; ")):
         for stopped_by in signals if i == 0 else ():
-            code, _, errors = run(part, folder, stopped_by)
+            code, _, errors = run(part, folder, stopped_by, after)
             if code == 0:
                 return f"was done before {stopped_by.name} could stop it: {errors[-300:]}"
         code, printed, errors = run(part, folder)
@@ -159,12 +162,15 @@ def record_kind(kind: str, python: str, cache: Path) -> Record | str:
     run = runner(python, cache, threads=2 if kind == "two-threads" else 1)
     for command in KINDS[kind]:
         with tempfile.TemporaryDirectory() as folder:
-            found = attempt(command, run, Path(folder), ())
+            start = time.monotonic()
+            found = attempt(command, run, Path(folder))
+            seconds = time.monotonic() - start
         if isinstance(found, dict):
             break
     if isinstance(found, dict) and kind in INTERRUPTED:
         with tempfile.TemporaryDirectory() as folder:
-            resumed = attempt(command, run, Path(folder), INTERRUPTED[kind])
+            # Of half the time, a part goes to starting and a part to later commands: then a run is under way.
+            resumed = attempt(command, run, Path(folder), INTERRUPTED[kind], 0.5 * seconds)
         found["resumed"] = [resumed] if isinstance(resumed, str) else differences(found, resumed)[0]
     return found
 
