@@ -3,7 +3,7 @@
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
 command that prints the table: adelic report --results-dir experiments/results/table --markdown --table overview;
 or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "searches", those of
-arithmetic_searches.py, or "text_word_problems".
+arithmetic_searches.py, or "text_word_problems", those of that script.
 
 Each row of experiments/results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml
 has to list it.
@@ -19,7 +19,6 @@ import json
 import os
 import re
 import shlex
-import statistics
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -63,14 +62,6 @@ runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
 runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
 ```
 """
-FOLDS = {"mawps": 5, "asdiv-a": 5, "svamp": 1}
-"""Of each set of word problems."""
-PUBLISHED = {
-    "Seq2Seq (equations)": (79.7, 55.5, 24.2),
-    "GTS (equations)": (82.6, 71.4, 30.8),
-    "Graph2Tree (equations)": (83.7, 77.4, 36.5),
-}
-"""Right answers to word problems, in percent."""
 OF_THE_PACKAGE = {"arithmetic": arithmetic.show, "columns": columns.show}
 """Tables of plans that `adelic_lab` makes; those whose marks name neither plan nor results, tests compare."""
 MARKED = re.compile(r"(<!-- table: ([^>]+) -->\n).*?(<!-- end of table -->)", flags=re.DOTALL)
@@ -139,7 +130,9 @@ def made_from(name: str, first: str, *words: str) -> str | None:
     if name == "searches":
         return importlib.import_module("arithmetic_searches").table()
     if name == "text_word_problems":
-        return text_word_problems()
+        script = importlib.import_module(name)
+        tables = script.tables_of(common.read(script.FOLDER))
+        return "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
     if name in TABLES:
         results = loaded(name)
         commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
@@ -351,42 +344,6 @@ def text_costs_perplexity(results: dict[str, Any]) -> str:
         token = runs["probability_of_the_number_token"].max()
         rows.append([kind, " to ".join(dict.fromkeys(ends)), f"{token:.1g}" if token else "–", str(len(runs))])
     return table(["model, after 300 steps", "perplexity of prose", "greatest mean probability of [NUM]", "seeds"], rows)
-
-
-def text_word_problems() -> str:
-    """Return the tables of word problems: right answers, and what each model was told and took."""
-    runs = pd.DataFrame(common.read(common.RESULTS / "text_word_problems"))
-    rows = [(name, *(f"{percent:.1f}" for percent in percents)) for name, percents in PUBLISHED.items()]
-    for model, title in {"table": "table without a network (answers)", "operations": "operations (answers)"}.items():
-        for part, words in (("test", ""), ("without", ", questions cut off")):
-            chosen = (runs[(runs["model"] == model) & (runs["dataset"] == name)] for name in FOLDS)
-            rows.append((title + words, *(common.mean_percent(pooled(group, part), 1) for group in chosen)))
-    about = []
-    for (model, name), group in runs.groupby(["model", "dataset"]):
-        means = [f"{group[key].fillna(0).mean():,.0f}" for key in ("seconds", "steps", "parameters")]
-        told = ", ".join(f"{key} {value}" for key, value in group["told"].iloc[0].items())
-        seeds = group["seed"].nunique()
-        about.append((model, name, *means, f"{seeds} × {len(group) // seeds}", told))
-    notes = (
-        "Right answers in percent of all test problems of a data set's folds; mean and standard deviation over seeds.",
-        "The published models learn from equations (arXiv 2103.07191), those below from answers alone.",
-    )
-    head = ("model", "dataset", "CPU seconds a fold", "steps", "parameters", "seeds × folds", "what is told")
-    return "\n".join([Table.of(("model", *FOLDS), rows, notes).to_markdown(), table(head, about)])
-
-
-def pooled(runs: pd.DataFrame, part: str) -> list[float]:
-    """Return for each seed of which all folds were run the share of right answers.
-
-    >>> run = {"dataset": "svamp", "fold": 0, "seed": 0, "test": {"right": [True, False]}}
-    >>> pooled(pd.DataFrame([run]), "test"), pooled(pd.DataFrame([run | {"dataset": "mawps"}]), "test")
-    ([0.5], [])
-    """
-    return [
-        statistics.mean(right for found in group[part] for right in found["right"])
-        for _, group in runs.groupby("seed")
-        if group["fold"].nunique() == FOLDS[group["dataset"].iloc[0]]
-    ]
 
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -13,6 +13,7 @@ import pytest
 
 DATA = Path(__file__).parents[2] / "experiments" / "data"
 COLUMNS = ("module", "regime", "question", "answer")
+SCRIPT = "text_questions"
 SETS = ("mathematics_dataset", "reasoning_gym", "expressions")
 NUMBER = r"-?\d+(?:\.\d+)?(?:/\d+)?"
 DIFFERENCES = {
@@ -114,3 +115,15 @@ def test_expressions_are_as_described():
         elif kind == "long":
             lengths = {len(str(number)) for number in numbers}
             assert lengths == {50} if row["regime"] == "extrapolate" else max(lengths) <= 15
+
+
+def test_a_set_is_written(script, tmp_path, capsys):
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        script.draw("expressions", train=30, test=40, output=folder)
+    first, again = (tmp_path / folder / "expressions.parquet" for folder in "ab")
+    assert first.read_bytes() == again.read_bytes()
+    about = json.loads(first.with_suffix(".json").read_text(encoding="utf-8"))
+    assert about["questions"]["train/arithmark__1_operator"] == 15
+    assert about["questions"]["extrapolate/long__product"] == 20
+    assert "questions, " in capsys.readouterr().err
