@@ -168,9 +168,13 @@ def record_kind(kind: str, python: str, cache: Path) -> Record | str:
         if isinstance(found, dict):
             break
     if isinstance(found, dict) and kind in INTERRUPTED:
-        with tempfile.TemporaryDirectory() as folder:
-            # Of half the time, a part goes to starting and a part to later commands: then a run is under way.
-            resumed = attempt(command, run, Path(folder), INTERRUPTED[kind], 0.5 * seconds)
+        for share in (0.5, 0.25, 0.125):
+            # Of half the time, a part goes to starting and a part to later commands: then a run is mostly under way. It
+            # may be done already where the first attempt waited for other work or compiled kernels: then earlier.
+            with tempfile.TemporaryDirectory() as folder:
+                resumed = attempt(command, run, Path(folder), INTERRUPTED[kind], share * seconds)
+            if isinstance(resumed, dict):
+                break
         found["resumed"] = [resumed] if isinstance(resumed, str) else differences(found, resumed)[0]
     return found
 
