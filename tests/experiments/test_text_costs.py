@@ -1,8 +1,13 @@
-"""Costs of numbers in language models: what is measured."""
+"""Costs of numbers in language models: what is measured, of prose without numbers, and perplexities by hand."""
+
+import json
+import math
 
 import pytest
 
 pytest.importorskip("transformers")
+
+import torch
 
 SCRIPT = "text_costs"
 
@@ -29,3 +34,33 @@ def test_a_row_has_the_ratios_of_its_seconds(script, monkeypatch):
         assert found["step"] == row["seconds"][f"{name} step"] / row["plain_step"]
         own, collator = row["seconds"][f"{name} step"], row["seconds"][f"{name} collator"]
         assert found["share_of_collator"] == pytest.approx(collator / (own + collator))
+
+
+def test_perplexities_by_hand(script):
+    logits = torch.tensor([[0.0, 0.0, 0.0], [math.log(6), math.log(3), 0.0]])
+    found = script.scores([(logits[:1], torch.tensor([0])), (logits[1:], torch.tensor([1]))], 2)
+    assert found["perplexity"] == pytest.approx(math.sqrt(3 * 10 / 3))
+    assert found["perplexity_without_the_number_token"] == pytest.approx(math.sqrt(2 * 9 / 3))
+    assert found["probability_of_the_number_token"] == pytest.approx((1 / 3 + 1 / 10) / 2)
+
+
+def test_answers_alone_are_learned_and_all_of_prose_with_and_without_equip(script):
+    _, tokenizer = script.learned(["the names of the answer is here and there"] * 9, 1)
+    question = {"prompt": "The sum of 5 and 7 is", "completion": " 12"}
+    batch = script.labelled(tokenizer, ["the names of", question])
+    assert tokenizer.decode(batch["labels"][1][batch["labels"][1] != -100]) == " 12"
+    assert tokenizer.decode(batch["labels"][0][batch["labels"][0] != -100]) == "the names of"
+
+
+def test_equipping_changes_no_logit_of_prose(script, tmp_path):
+    script.perplexity(sentences=40, prose_steps=2, steps=1, seeds=(0,), output=tmp_path / "found.json")
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert found["sentences"] == [36, 4]
+    assert found["bit_for_bit_equal"]
+    plain, equipped, *tuned = found["rows"]
+    key = "perplexity_without_the_number_token"
+    assert plain["perplexity"] == plain[key] == equipped[key] < equipped["perplexity"]
+    assert [row["model"] for row in tuned] == [
+        f"{kind}, {name}" for name in ("arithmetic alone", "half prose") for kind in ("plain", "equipped")
+    ]
+    assert all(("arithmetic" in row) == ("equipped" in row["model"]) for row in tuned)
