@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import importlib.util
 import io
 import itertools
 import json
@@ -11,6 +12,7 @@ import signal
 import stat
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +21,8 @@ from typing import Any, NamedTuple
 import pytest
 
 ORACLES = Path(__file__).parent / "oracles"
+PATIENCE = 600
+"""Seconds that a test waits for what is bound to happen: no measure of speed, on a machine that others use too."""
 # Before torch is imported, here and in the processes that tests start: threads that wait for each other's tiny matrices
 # on cores that others use too make these tests ten times as slow.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -269,9 +273,9 @@ class Forked:
         if self.process.is_alive():
             os.kill(self.pid, number)
 
-    def communicate(self, timeout: float) -> tuple[str, str]:
-        self.process.join(timeout)
-        assert self.returncode is not None, f"it has not ended within {timeout} seconds"
+    def communicate(self) -> tuple[str, str]:
+        self.process.join(PATIENCE)
+        assert self.returncode is not None, f"it has not ended within {PATIENCE} seconds"
         return tuple(path.read_text(encoding="utf-8") if path.exists() else "" for path in self.outputs)
 
 
@@ -284,10 +288,11 @@ def forked(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     if "forkserver" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs processes that fork")
     all_started: list[Forked] = []
-    training = ("runs.runner", "network.fitting", "network.distributed", "classical.models", "search.studies")
-    imported = ("pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled")
-    imported += ("adelic_lab.runs.engines",)
-    multiprocessing.set_forkserver_preload([*imported, *(f"adelic_lab.{name}" for name in training)])
+    training = ("runs.engines", "runs.devices", "models.network", "models.classical", "models.solvers", "search.tuning")
+    imported = ["pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled"]
+    imported += ["adelic.acd", "adelic.number_theory", *(f"adelic_lab.{name}" for name in training)]
+    assert all(map(importlib.util.find_spec, imported))  # the server passes over a name that is none
+    multiprocessing.set_forkserver_preload(imported)
 
     def start(program: str, folder: Path, environment: dict[str, str] | None = None, **names: Any) -> Forked:
         outputs = [tmp_path_factory.mktemp("outputs") / name for name in ("out", "err")]
@@ -310,6 +315,25 @@ def started(forked: Callable[..., Forked]) -> Callable[..., Forked]:
         return forked("from adelic.cli import main\nmain(words)", folder, environment, words=words)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def wait_until() -> Callable[..., Any]:
+    """Wait until a condition is true, and return what it is; fail where the process that brings it about has ended."""
+
+    def wait(condition: Callable[[], Any], process: Any = None) -> Any:
+        end = time.monotonic() + PATIENCE
+        while True:
+            ended = (
+                process is not None and process.poll() is not None
+            )  # before the look: it may act, and end, meanwhile
+            if found := condition():
+                return found
+            assert not ended, f"the process has ended before: {process.communicate()}"
+            assert time.monotonic() < end, f"not within {PATIENCE} seconds"
+            time.sleep(0.01)
+
+    return wait
 
 
 @pytest.fixture

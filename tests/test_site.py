@@ -158,7 +158,7 @@ def test_the_search_works_in_a_site_that_was_opened_as_a_file(site, tmp_path):
         [BROWSER, *flags, f"--user-data-dir={tmp_path}", "--virtual-time-budget=20000", "--dump-dom", address],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert re.search(r'md-search-result__meta">\d+ matching documents', done.stdout)
     assert "mathematics.html?h=hensel#digits" in done.stdout

@@ -145,7 +145,7 @@ def start(*arguments, shell="", environment=None, **streams):
     code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
     command = shlex.join([sys.executable, "-c", code, *arguments]) + f" {shell}"
     return subprocess.run(
-        ["sh", "-c", command], env=os.environ | (environment or {}), timeout=120, check=False,
+        ["sh", "-c", command], env=os.environ | (environment or {}), timeout=600, check=False,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams,
     )  # fmt: skip
 
@@ -206,7 +206,7 @@ def test_a_path_that_is_no_unicode(tmp_path):
     code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
     found = subprocess.run(
         [sys.executable, "-c", code, *map(os.fsencode, command)],
-        capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=120, check=False,
+        capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=600, check=False,
     )  # fmt: skip
     assert found.returncode == 0
     assert b"out\\udcff/train.csv: 62 rows" in found.stdout

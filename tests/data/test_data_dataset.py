@@ -109,10 +109,10 @@ def test_least_sizes():
 @pytest.mark.parametrize(("name", "edition"), [(t.name, edition) for t in acd.TASKS.values() for edition in t.editions])
 @pytest.mark.parametrize("n", [40, 10**9, pytest.param(10**5000, id="huge")])
 def test_sizes_beyond_any_machine_are_refused_at_once(name, edition, n, cache):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(TaskSizeError, match=r"needs (at least about )?[\d,]+ rows and [\d,.]+ GiB") as caught:
         acd.load(name, n=n, edition=edition)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert "this machine has" in str(caught.value)
     assert not cache.exists()
 

@@ -32,7 +32,7 @@ def adelic_with(tmp_path, forked):
             (tmp_path / folder / file).write_text(text, encoding="utf-8")
         code = "import sys\nsys.path.insert(0, str(folder))\nfrom adelic.cli import main\nmain(words)"
         process = forked(code, tmp_path, words=list(arguments))
-        out, err = process.communicate(timeout=100)
+        out, err = process.communicate()
         return process.returncode, out, err
 
     return run
@@ -108,7 +108,7 @@ from adelic.cli import main
 main(["data", "list"])
 """
     process = forked(code, tmp_path)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate()
     assert (process.returncode, out) == (2, "")
     assert err == (
         "adelic: no tasks are found, because adelic runs from its source without being installed; pip install . "

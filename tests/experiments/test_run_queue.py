@@ -34,7 +34,7 @@ def carried_out(folder, queue):
 
     def call(*lines, options=()):
         command = [sys.executable, str(ROOT / "experiments" / "run_queue.py"), str(queue(*lines)), *options]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -101,7 +101,7 @@ def dump(folder, page, fragment=""):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=True,
     )
     return done.stdout

@@ -146,7 +146,7 @@ try:
 except MissingExtraError as error:
     print(error)
 """
-    out, err = forked(program, tmp_path).communicate(timeout=100)
+    out, err = forked(program, tmp_path).communicate()
     assert out.splitlines() == [
         "5",
         "from_pretrained() needs transformers, which is not installed: pip install 'adelic[hf]'",

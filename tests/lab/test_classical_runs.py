@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -336,15 +335,14 @@ def test_a_signal_during_the_last_fit_is_not_lost(config_of, tmp_path, monkeypat
 
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(config_of, started, tmp_path):
+def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(config_of, started, wait_until, tmp_path):
     """scikit-learn would turn it into a warning, and go on."""
     config = config_of("mlp", n=4, trials=100_000)
     process = started(tmp_path, *shlex.split(config.command())[1:], "--runs-dir", tmp_path)
     trials = tmp_path / config.search_label / "trials.jsonl"
-    while process.poll() is None and not trials.exists():
-        time.sleep(0.01)
+    wait_until(trials.exists, process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == 130, err
     (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
     assert "the same command goes on from there" in line

@@ -66,7 +66,7 @@ def test_an_embedding_and_a_body_are_one_file_each(tmp_path):
     def called(*words):
         command = [sys.executable, "-m", "adelic", "train", *words, "--run-dir", "run", "--embedding", "parity"]
         environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
 
     wanted = ("schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--body", "recurrent")
     drawn = ("modular-sum", "--task-options", "terms=3,modulus=31", "--examples", "100", "--epochs", "1")

@@ -15,7 +15,6 @@ import os
 import random
 import signal
 import sys
-import time
 import traceback
 
 import torch
@@ -41,14 +40,16 @@ def prepare(n_epochs, save_seconds):
         run(config, base / folder, device="cpu")
 
 
-def start(folder, *, before_fsync=lambda: None):
+def start(folder, *, before_fsync=lambda: None, progress=None):
     pid = os.fork()
     if pid:
         return pid
     try:
         # A kill loses nothing that the system holds, so nobody need wait for the disk; a power cut would.
         os.fsync = lambda descriptor: before_fsync()
-        run(config, folder, device="cpu")
+        if progress:
+            progress()
+        run(config, folder, device="cpu", progress=progress)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -59,20 +60,16 @@ def end(pid):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def n_lines(folder):
-    path = folder / "metrics.jsonl"
-    return path.read_bytes().count(b"\\n") if path.exists() else 0
-
-
+# The system ends the process as by SIGKILL, wherever it is, after some time of its own processor: none that it waits.
 def at_random_moments(n_epochs):
     rng, folder, kills, inside = random.Random(0), base / "killed", 0, 0
     for target in [0, 0, *sorted(rng.sample(range(1, n_epochs - 5), 18))]:
-        pid = start(folder)
-        while n_lines(folder) < target:
-            time.sleep(0.001)
-        time.sleep(rng.uniform(0, 0.03 if target else 0.2))
-        os.kill(pid, signal.SIGKILL)
-        kills += end(pid) == -signal.SIGKILL
+
+        def arm(done=0, total=0, text="", step=8 * target, seconds=rng.uniform(0.001, 0.03 if target else 0.2)):
+            if done >= step and signal.getitimer(signal.ITIMER_PROF) == (0, 0):
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+
+        kills += end(start(folder, progress=arm)) == -signal.SIGPROF
         checkpoint = folder / "checkpoint.safetensors"
         inside += checkpoint.exists() and read_progress(checkpoint).batch > 0
     assert end(start(folder)) == 0
@@ -102,7 +99,7 @@ def at_every_fsync():
 prepare(n_epochs, save_seconds)
 print(*(at_random_moments(n_epochs) if name == "random" else at_every_fsync()))
 """
-WHAT = {"random": (40, 0), "epochs": (2, 60), "steps": (1, 0)}
+WHAT = {"random": (40, 0), "epochs": (2, 10**6), "steps": (1, 0)}
 """What is run: a folder, a number of epochs, after how many seconds a checkpoint is written within an epoch."""
 
 
@@ -114,7 +111,7 @@ def driven(forked, tmp_path):
         n_epochs, save_seconds = WHAT[name]
         names = {"name": name, "base": tmp_path / name, "n_epochs": n_epochs, "save_seconds": save_seconds}
         process = forked(DRIVER, tmp_path, **names)
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate()
         assert process.returncode == 0, out + err
         return tmp_path / name, [int(number) for number in out.splitlines()[-1].split()]
 
@@ -141,7 +138,7 @@ def assert_same(folder, whole, n_epochs):
 def test_killed_at_random_moments(driven):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
     folder, (kills, inside) = driven("random")
-    assert kills >= 18  # all, but on a machine so busy that a run ends before its death
+    assert kills == 20
     assert inside >= 4  # so many resumes, and more, began in the middle of an epoch
     assert_same(folder / "killed", folder / "whole", 40)
 

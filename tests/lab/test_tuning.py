@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sqlite3
 import sys
 import tomllib
+from contextlib import closing
 from dataclasses import fields, replace
 
 import numpy as np
@@ -100,13 +102,16 @@ def test_a_killed_search_and_a_second_worker(search, tmp_path, monkeypatch, fork
     """The first is killed within its second trial; another one and this process then share what is left."""
     plan, storage = search(epochs=4), tmp_path / "study.db"
     first = forked(CHILD, tmp_path, plan=plan, storage=storage, kill_at=6)
-    first.communicate(60)
+    first.communicate()
     assert first.returncode == -signal.SIGKILL
-    monkeypatch.setattr(studies, "GRACE", 1)
+    with closing(sqlite3.connect(storage)) as database, database:  # its last sign of life is as long ago as can be
+        database.execute("DELETE FROM trial_heartbeats")
+        died = "SELECT trial_id, '2000-01-01' FROM trials WHERE state = 'RUNNING'"
+        database.execute(f"INSERT INTO trial_heartbeats (trial_id, heartbeat) {died}")
     monkeypatch.setattr(studies, "POLL", 0.1)
     worker = forked(CHILD, tmp_path, plan=plan, storage=storage, kill_at=-1)
     study = tune(plan, trials=4, storage=storage, device="cpu")
-    assert worker.communicate(60) == ("", "")
+    assert worker.communicate() == ("", "")
     assert worker.returncode == 0
     assert study.n_failed >= 1  # two workers that begin the last trial at once: one drops it
     assert len(study.trials) == 4

@@ -53,9 +53,9 @@ def test_threads_have_backends_of_their_own():
 
     def work(seed):
         with Backend(noise=Noise(seed)).on("cpu"):
-            both.wait(10)
+            both.wait(600)
             found[seed] = current().noise
-            both.wait(10)
+            both.wait(600)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in (1, 2)]
     for thread in threads:

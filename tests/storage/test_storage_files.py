@@ -257,7 +257,7 @@ def test_the_temporary_file_of_a_living_writer_is_left_alone(tmp_path, monkeypat
         assert other.stdout.readline() == "writing\n"
         atomic_write(path, "mine")
         assert len(names(tmp_path)) == 2
-        other.communicate(timeout=60)
+        other.communicate(timeout=600)
     assert other.returncode == 0
     assert path.read_text() == "other"
     with subprocess.Popen(
@@ -431,6 +431,6 @@ def test_processes_take_turns(tmp_path):
     """What one reads and writes, no other changes in between."""
     folder = tmp_path / "new" / "folder"
     counting = [subprocess.Popen([sys.executable, "-c", TURNS, str(folder)]) for _ in range(3)]
-    assert [process.wait(60) for process in counting] == [0, 0, 0]
+    assert [process.wait(600) for process in counting] == [0, 0, 0]
     assert (folder / "counter").read_text() == "300"
     assert names(folder) == ["counter"]

@@ -15,7 +15,7 @@ TASK, SIZE = "schubert", 5
 
 # Stops at a moment that its last argument names, says so, and waits to be killed.
 BUILD = """
-import sys, time
+import sys
 from pathlib import Path
 from adelic import acd
 
@@ -23,7 +23,7 @@ cache, task, n, edition, moment = sys.argv[1:]
 
 def stop():
     print("stopped", flush=True)
-    time.sleep(60)
+    sys.stdin.read()  # until it is killed
 
 def progress(done, total, what):
     if what == moment and 2 * done >= total:
@@ -63,7 +63,8 @@ def intact(tmp_path_factory):
 def kill_at(moment, cache, edition):
     """Start a build, and kill it (SIGKILL where there are signals) once it stands at the moment."""
     arguments = [str(cache), TASK, str(SIZE), edition, moment]
-    with subprocess.Popen([sys.executable, "-c", BUILD, *arguments], stdout=subprocess.PIPE, text=True) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", BUILD, *arguments], **pipes) as process:
         assert process.stdout is not None
         reached = process.stdout.readline()
         process.kill()

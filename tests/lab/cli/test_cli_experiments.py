@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import signal
-import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -197,24 +197,16 @@ def test_divergence_is_one_clear_line(adelic):
     ],
     ids=["train, Ctrl-C", "reproduce, SIGTERM"],
 )
-def test_a_stopped_command_says_how_to_go_on(adelic, folder, arguments, signum, words):
+def test_a_stopped_command_says_how_to_go_on(adelic, folder, raising, monkeypatch, arguments, signum, words):
     """Inside the first epoch of a run that would take days."""
 
-    def stop():
-        while not list(folder.glob("runs/*/config.toml")) and not over.wait(0.01):
-            pass
-        over.wait(0.3)  # config.toml is written just before training begins
-        if not over.is_set():
-            os.kill(os.getpid(), signum)
+    @contextmanager
+    def stopping(title, **options):
+        yield raising(3, signum)
 
-    over = threading.Event()
-    thread = threading.Thread(target=stop)
-    thread.start()
-    try:
-        outcome = adelic(*arguments, "--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu")
-    finally:
-        over.set()
-        thread.join()
+    monkeypatch.setattr("adelic_lab.cli.experiments.progress_bar", stopping)
+    monkeypatch.setattr("adelic_lab.cli.reproduce.progress_bar", stopping)
+    outcome = adelic(*arguments, "--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu")
     assert outcome.status == 128 + signum, outcome.err
     assert outcome.out == ""
     assert "Traceback" not in outcome.err

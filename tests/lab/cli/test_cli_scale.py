@@ -1,12 +1,15 @@
 """`adelic reproduce --budget` and `--engine`, and the options of several devices."""
 
+import itertools
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from adelic.cli.options import duration
+from adelic_lab.runs import engines
 
 REPRODUCE = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--recipe", "quick"]
 
@@ -24,7 +27,10 @@ def test_what_is_no_duration(refused, text):
     assert f"{text!r} is not a time span; write 25m, 90s or 1h30m" in line
 
 
-def test_a_budget_that_is_used_up(works, folder):
+def test_a_budget_that_is_used_up(works, folder, monkeypatch):
+    """By a clock that each look puts forward, so that the first of 30 epochs is begun, and not done."""
+    clock = itertools.count(0, 0.2)
+    monkeypatch.setattr(engines, "time", SimpleNamespace(time=lambda: next(clock)))
     command = [*REPRODUCE, "--device", "cpu", "--budget", "1s"]
     out = works(*command).splitlines()
     assert out[0] == "The budget is used up: 0 of 2 runs are done. These remain:"

@@ -270,7 +270,7 @@ def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, 
     out = works("reproduce", "number-theory", "--plan", plan_file, *given, "--report", tmp_path)
     assert f"wrote {pipe}" in out
     assert "read again" not in out
-    assert read.get(timeout=60).startswith("**`")
+    assert read.get(timeout=600).startswith("**`")
 
 
 def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp_path, monkeypatch, plan_file):

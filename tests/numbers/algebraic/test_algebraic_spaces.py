@@ -304,7 +304,7 @@ def test_threads_leave_the_precision_of_flint_as_it_was():
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(first), pool.submit(second)]:
-            done.result(timeout=60)
+            done.result(timeout=600)
     assert flint.ctx.prec == before
 
 
