@@ -64,13 +64,31 @@ def test_an_interval_by_hand():
     assert confidence_interval([1.0, 2.0]) is confidence_interval([0.5]) is None
 
 
-def test_the_paired_test_is_scipys(model):
-    first, second = {0: 0.91, 1: 0.93, 2: 0.92, 3: 0.97}, {0: 0.90, 1: 0.91, 2: 0.925, 3: 0.93}
-    found = difference(model("adelic", first), model("learned", second))
-    expected = stats.ttest_rel(list(first.values()), list(second.values()))
+FIRST, SECOND = {0: 0.91, 1: 0.93, 2: 0.92, 3: 0.97}, {0: 0.90, 1: 0.91, 2: 0.925, 3: 0.93}
+
+
+def test_the_paired_test_of_one_split_is_scipys(model):
+    found = difference(model("adelic", FIRST), model("learned", SECOND))  # of equal labels: the splits are the same
+    expected = stats.ttest_rel(list(FIRST.values()), list(SECOND.values()))
     assert found["p"] == pytest.approx(expected.pvalue)
     assert found["mean"] == pytest.approx(0.01625)
     assert (found["low"], found["high"]) == pytest.approx(tuple(expected.confidence_interval()))
+    drawn = {"split": "drawn", "labels": None, "predictions": None}
+    assert difference(model("adelic", FIRST, **drawn), model("learned", SECOND, **drawn))["p"] == found["p"]
+
+
+def test_splits_that_overlap_have_the_variance_of_nadeau_and_bengio(model):
+    """Their corrected resampled t statistic, of 1/k + n_test/n_train in place of 1/k."""
+    unknown = {"labels": None, "predictions": None}
+    aoe, learned = model("adelic", FIRST, **unknown), model("learned", SECOND, **unknown)
+    found = difference(aoe, learned)
+    share = 1 / 4 + aoe.test_rows[0] / aoe.train_rows[0]
+    d = np.array(list(FIRST.values())) - np.array(list(SECOND.values()))
+    t = d.mean() / np.sqrt(share * d.var(ddof=1))
+    assert found["p"] == pytest.approx(2 * stats.t.sf(t, 3))
+    assert found["p"] > stats.ttest_rel(list(FIRST.values()), list(SECOND.values())).pvalue
+    half = stats.t.ppf(0.975, 3) * np.sqrt(share * d.var(ddof=1))
+    assert (found["low"], found["high"]) == pytest.approx((d.mean() - half, d.mean() + half))
 
 
 def test_only_common_seeds_count(model):
@@ -171,15 +189,12 @@ def test_contaminated_data_has_no_tests(result):
     assert exploratory_differences(contaminated).empty
 
 
-def test_mcnemar_is_the_binomial_test_of_each_seed(answers):
-    """SciPy's binomial test of the rows on which one model alone is right; seeds are not pooled."""
+def test_rows_that_one_model_alone_has_right_are_added_up(answers):
     aoe = answers("adelic", {0: [1] * 9 + [0] * 3, 1: [1] * 6 + [0] * 6, 2: [1] * 12})
     learned = answers("learned", {0: [0] * 8 + [1] * 4, 1: [1] * 6 + [0] * 6, 2: [1] * 11 + [0]})
     found = discordance(aoe, learned)
     assert (found["first"], found["second"]) == (8 + 0 + 1, 3)
-    assert found["p"] == 1
     assert found["low"] <= (5 + 0 + 1) / 36 <= found["high"]
-    assert discordance(aoe[:1], learned[:1])["p"] == pytest.approx(stats.binomtest(8, 11).pvalue)
 
 
 def test_rows_of_other_splits_are_not_compared(answers):

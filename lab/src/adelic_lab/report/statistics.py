@@ -1,6 +1,6 @@
 """Means with their intervals, and differences between models: the one declared contrast of a row, and all others.
 
-Intervals and tests are SciPy's, corrections and McNemar's test statsmodels'. Both are imported where they are first
+Intervals and tests are SciPy's, corrections statsmodels'. Both are imported where they are first
 used, since each takes as long to import as torch.
 """
 
@@ -53,7 +53,11 @@ def difference(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | No
     """Return how much more accurate one model is than another, over the seeds that both have; None without such seeds.
 
     Runs of one seed belong together: they share the split, the order of the batches, and the weights outside the
-    embedding. The test is SciPy's paired t-test, and takes the differences over seeds to be normally distributed.
+    embedding. The paired t-test takes the differences over seeds to be normally distributed. Where each seed splits the
+    same examples anew, training and test sets of different seeds overlap, so that the differences are not independent:
+    their variance over k seeds is multiplied by 1/k + (test examples)/(training examples) instead of 1/k (Nadeau and
+    Bengio, Inference for the Generalization Error, 2003). Drawn data, of which no example comes twice but by chance,
+    and a split that all seeds share need no such correction; then the test is SciPy's.
 
     Args:
         first: its runs, see `run_frame`.
@@ -77,9 +81,12 @@ def difference(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | No
         return found | {"low": differences.min(), "high": differences.max()}
     from scipy import stats
 
-    test = stats.ttest_rel(both.accuracy, both.accuracy_other)
-    low, high = test.confidence_interval(1 - ALPHA)
-    return found | {"low": low, "high": high, "p": test.pvalue}
+    overlaps = both.split_seed.nunique() > 1 and both.labels.nunique() != 1 and (both.split != "drawn").all()
+    share = (both.test_rows / both.train_rows).mean() if overlaps else 0.0
+    error = differences.std() * np.sqrt(1 / len(both) + share)
+    low, high = stats.t.interval(1 - ALPHA, len(both) - 1, differences.mean(), error)
+    p = 2 * stats.t.sf(abs(differences.mean()) / error, len(both) - 1)
+    return found | {"low": low, "high": high, "p": p}
 
 
 def corrected(found: Mapping[Any, dict[str, Any] | None]) -> pd.DataFrame:
@@ -115,12 +122,20 @@ def declared_pair(comparison: Comparison) -> tuple[str, str] | None:
 def declared_contrast(comparison: Comparison) -> dict[str, Any] | None:
     """Return the declared contrast, AOE minus learned vectors; None where a model or a common seed is missing.
 
-    It is a `difference`, with the names of the models as `aoe` and `learned`. There is one a row, and it was declared
-    beforehand, so that p needs no correction.
+    It is a `difference`, with the names of the models as `aoe` and `learned`.
     """
     pair = declared_pair(comparison)
     found = None if pair is None else difference(*(comparison.models.runs[name] for name in pair))
     return None if pair is None or found is None else found | {"aoe": pair[0], "learned": pair[1]}
+
+
+def declared_family(chosen: Mapping[str, Comparison | None]) -> pd.DataFrame:
+    """Return the declared contrasts of a benchmark as a frame, by title, with p after Holm's correction as `adjusted`.
+
+    The family has one line for each dataset and split: the recipe that validation chose, see
+    `adelic_lab.report.tables.chosen_by_validation`. "Significantly" means adjusted p ≤ 0.05 here, and nothing else.
+    """
+    return corrected({title: declared_contrast(one) for title, one in chosen.items() if one is not None})
 
 
 def exploratory_differences(comparison: Comparison) -> pd.DataFrame:
@@ -157,9 +172,8 @@ def discordance(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | N
     """Return on how many test rows one model alone is right; None where predictions of the same rows are missing.
 
     Returns:
-        `first` and `second`, the rows on which that model alone is right, added up over seeds; `p` of McNemar's exact
-        test on the rows of the median seed, of two the one with the greater p: splits of several seeds share rows, so
-        that they are not pooled; `low` and `high`, see `row_interval`.
+        `first` and `second`, the rows on which that model alone is right, added up over seeds; `low` and `high`, see
+        `row_interval`.
     """
     both = paired(first, second)
     both = both[both.labels == both.labels_other]
@@ -167,14 +181,9 @@ def discordance(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | N
     differences = [a.astype(float) - b for a, b in rights if a is not None and b is not None]
     if not differences:
         return None
-    from statsmodels.stats.contingency_tables import mcnemar
-
-    # McNemar's test reads the rows alone on which the two differ.
-    alone = [(int((d > 0).sum()), int((d < 0).sum())) for d in differences]
-    tests = [mcnemar([[0, a], [b, 0]], exact=True).pvalue for a, b in alone]
     low, high = row_interval(differences)
-    p = float(np.quantile(tests, 0.5, method="higher"))
-    return {"first": sum(a for a, _ in alone), "second": sum(b for _, b in alone), "p": p, "low": low, "high": high}
+    alone = [sum(int((sign * d > 0).sum()) for d in differences) for sign in (1, -1)]
+    return {"first": alone[0], "second": alone[1], "low": low, "high": high}
 
 
 def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, float]:

@@ -36,6 +36,7 @@ from adelic_lab.report.statistics import (
     confidence_interval,
     corrected,
     declared_contrast,
+    declared_family,
     declared_pair,
     difference,
     discordance,
@@ -110,14 +111,11 @@ def _named(one: Comparison, name: str | None, metric: str = "accuracy", *, more:
 
 
 def _contrast(found: Mapping[str, Any] | None) -> str:
-    """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10, p = 0.012); a dash for None."""
+    """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10); a dash for None."""
     if found is None:
         return NONE
-    interval, p = interval_text(found), p_text(found["p"])
-    said = [] if interval == NONE else [interval]
-    if p != NONE:
-        said.append(f"p {p}" if p.startswith("<") else f"p = {p}")
-    return points(found["mean"]) + (f" ({', '.join(said)})" if said else "")
+    interval = interval_text(found)
+    return points(found["mean"]) + (f" ({interval})" if interval != NONE else "")
 
 
 # Each row: which recipe, which model.
@@ -162,17 +160,25 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
     have a line; contaminated data is left out. `found` has one comparison a row and recipe; where only one `row` was
-    looked at, nothing is said of the others.
+    looked at, nothing is said of the others, and p, which is adjusted for all of them, is left out.
     """
-    return Table.named("overview", [_overview_line(*each) for each in _by_title(found, row).items()])
+    titles = _by_title(found, row)
+    chosen = {title: _choose(every) for title, every in titles.items()}
+    lines = {title: _overview_line(title, every, chosen[title]) for title, every in titles.items()}
+    if row is not None:
+        return Table.named("overview", list(lines.values()))
+    family = declared_family(chosen)
+    for title, p in family.adjusted.items():
+        lines[title]["adjusted p"] = p_text(p)
+    note = f"adjusted p: Holm’s correction over the {family.p.count()} lines of this table that could be tested."
+    return Table.named("overview", list(lines.values()), notes=[note])
 
 
-def _overview_line(title: str, every: Sequence[Comparison]) -> Line:
+def _overview_line(title: str, every: Sequence[Comparison], chosen: Comparison | None) -> Line:
     """Return the line of a row.
 
     `every` recipe that ran on the row may have the best rival, where it did not run with the one that is chosen.
     """
-    chosen = _choose(every)
     if chosen is None:
         row = next(row for name, row in published_rows().items() if as_published(name) == title)
         line = dict.fromkeys(("AOE", "learned", "best rival", "best outside the Transformer", "look-up"), NOT_RUN)
@@ -241,11 +247,14 @@ def verdict(accuracies: Iterable[float], published: Figure) -> str:
 
 
 def contrasts_table(found: Iterable[Comparison]) -> Table:
-    """Return the declared contrast of each row and recipe: AOE minus learned vectors; contaminated data is left out."""
-    contrasts = {i: (one, contrast) for i, one in enumerate(found) if (contrast := declared_contrast(one))}
-    adjusted = corrected({i: contrast for i, (_, contrast) in contrasts.items()}).adjusted
+    """Return AOE minus learned vectors for each row and recipe; contaminated data is left out.
+
+    It has no p: one line a row is declared, that of `overview`, and the others are exploratory.
+    """
     lines: list[Line] = []
-    for i, (one, contrast) in contrasts.items():
+    for one in found:
+        if (contrast := declared_contrast(one)) is None:
+            continue
         aoe, learned = contrast["aoe"], contrast["learned"]
         line: Line = {
             "row, recipe": f"{one.first.title}, {recipe_title(one.recipe)}{one.fewer_rows}",
@@ -253,12 +262,11 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
             "learned": _accuracy(one, learned),
             "look-up": percent(one.models.lookup[aoe]),
             "AOE − learned": _contrast(contrast),
-            "p, corrected": p_text(adjusted[i]),
             "seeds": str(contrast["seeds"]),
         }
         if rows := discordance(one.models.runs[aoe], one.models.runs[learned]):
             line["rows: AOE / learned alone"] = f"{rows['first']:,} / {rows['second']:,}"
-            line |= {"p, McNemar": p_text(rows["p"]), "interval over rows": interval_text(rows)}
+            line["interval over rows"] = interval_text(rows)
         lines.append(line)
     return Table.named("contrasts", lines)
 
@@ -418,7 +426,7 @@ def _training(run: Result) -> str | None:
 def _tested(found: Mapping[str, Any]) -> Line:
     """Return the cells of a `difference` with its test."""
     cells = points(found["mean"]), interval_text(found), str(found["seeds"]), p_text(found["adjusted"])
-    return dict(zip(("difference", "95 % interval", "seeds", "p, corrected"), cells, strict=True))
+    return dict(zip(("difference", "95 % interval", "seeds", "adjusted p"), cells, strict=True))
 
 
 def differences_table(one: Comparison) -> Table:
