@@ -10,7 +10,8 @@ A test row is "decided" where 99 % of the rows outside test with its counts have
 memory would have these rows right more often than others: for each network of the results that kept its predictions,
 the accuracy on both is written, by label.
 
-Writes experiments/results/lattice_covers.json, whose figures stand in docs/audit.md and docs/results.md.
+Writes experiments/results/lattice_covers.json, whose figures are in docs/audit.md and
+docs/results/bodies-and-views.md.
 """
 
 from collections import Counter
