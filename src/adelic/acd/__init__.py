@@ -14,16 +14,15 @@ True
 0
 
 One folder or file is one task, and `TASKS` has them by name; nothing else knows their names. To add one, make a module
-with a `TASK` (see `adelic.data.Task`), name it below, and put its published counts into `facts`. Several tasks share
-`permutations`, which also reads what callers give; `published` reads the files of the data set's authors, and
-`authors_layout` writes them for their loader. What a task, a data set, a split and a store are is in `adelic.data`;
-`load` and what stands beside it here are its functions.
+with a `TASK` (see `adelic.data.Task`), name it below, and put what is to be said of it, and its published counts, into
+`facts`. Several tasks share `permutations`, which also reads what callers give; `published` reads the files of the data
+set's authors, and `authors_layout` writes them for their loader. What a task, a data set, a split and a store are is in
+`adelic.data`; `load` and what stands beside it here are its functions.
 
 May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`.
 """
 
 from dataclasses import replace
-from importlib.resources import files
 from types import MappingProxyType
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
@@ -33,9 +32,7 @@ from adelic.data import audit, build, export, images, info, load, task, verify, 
 
 TASKS = MappingProxyType(
     {
-        module.TASK.name: replace(
-            module.TASK, formats={"acd": layout}, facts=files(__package__) / "facts" / f"{module.TASK.name}.json"
-        )
+        module.TASK.name: replace(module.TASK, formats={"acd": layout})
         for module in (characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving)
     }
 )

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.facts import described
 from adelic.acd.permutations import read_sequence
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
@@ -362,33 +363,11 @@ def _estimate(n: int, edition: str) -> Estimate:
     return Estimate(rows, peak, exact)
 
 
-_SPLIT_NOTE = "Settled here: the train/test split is 80/20 as published, but the published seed is unknown."
-
 TASK = Task(
-    name="characters",
-    title="the character of a symmetric group that two partitions name",
+    **described("characters"),
     version=1,
-    sizes=(18, 20, 22),
     minimum=1,
     maximum=MAXIMUM,
-    editions={
-        "published": "all pairs of partitions of n",
-        "central": "the pairs with the least 95 % of the absolute values, ties at the end of them included",
-    },
-    notes={
-        "published": (
-            "All characters; the published extremes agree for n = 18, 20, 22, and the published size does for n = 18.",
-            "The published README gives the sizes of the edition `central` for n = 20 and 22.",
-            _SPLIT_NOTE,
-        ),
-        "central": (
-            "The bounds 294, 573, 1144 for n = 18, 20, 22 are those of the older published loader, and the sizes for "
-            "n = 20 and 22 are those of the published README.",
-            "For any other n the bound is the least that keeps 95 % of all characters, which those three are too.",
-            "Settled here: the split is drawn after the others are dropped; the published sizes show that theirs was "
-            "drawn before. The published seed is unknown.",
-        ),
-    },
     class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n + 1)),
     length=lambda n, edition: 2 * n,

@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
+from adelic.acd.facts import described
 from adelic.acd.permutations import in_chunks, length, lengths, read_permutation, symmetric_group
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
@@ -341,24 +342,10 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    name="kl",
-    title="the coefficients of the Kazhdan-Lusztig polynomial of two permutations",
+    **described("kl"),
     version=1,
-    sizes=(5, 6, 7),
     minimum=1,
     maximum=7,  # the coefficients of S_8 have not been shown to fit into 64 bits, and its rows are 1.6 billion
-    editions={"published": "all ordered pairs of permutations; targets: the coefficients of q^0, ..., q^(n-2)"},
-    notes={
-        "published": (
-            "The rows are those of the published data set; its counts by coefficient agree for n = 5, 6, 7, except "
-            "that its README repeats the counts of q^0 in place of those of q^4 for n = 7, and leaves q^5 out.",
-            "The README writes permutations with 1..n, the data with 0..n-1, as here; the published lists of "
-            "coefficients end at the degree, ours have n - 1 entries.",
-            "Settled here: the train/test split is 80/20 as published, but the published seed is unknown.",
-            "x <= w alone tells the constant term. (x, w), their inverses and their conjugates by w0 have equal "
-            "targets, so a random split leaks by symmetry.",
-        )
-    },
     class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n)),
     length=lambda n, edition: 2 * n,

@@ -45,6 +45,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.facts import described
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 
@@ -286,32 +287,11 @@ def _estimate(n: int, edition: str) -> Estimate:
     return Estimate(rows, rows * row_bytes + min(rows, 1 << 20) * PEAK_BYTES_PER_WRITTEN_ROW, exact=exact)
 
 
-_SPLIT_NOTE = "Settled here: validation is a tenth of the lower paths that are not for testing, with all their pairs."
-
 TASK = Task(
-    name="lattice",
-    title="does this lattice path cover the other in the matching order or in the Lagrange order?",
+    **described("lattice"),
     version=1,
-    sizes=(10, 11, 12, 13),
     minimum=4,
     maximum=19,  # int64 holds all that is computed
-    editions={
-        "published": "as released: the Lagrange classes are sorted by their least path",
-        "corrected": "the Lagrange classes are sorted by Lagrange number",
-    },
-    notes={
-        "published": (
-            "Rows and train/test split follow the released generator, with seed 32 and with the slip in its sort key; "
-            "all counts agree (the README's 7,589 for n = 10 is a typing error for 7,558).",
-            "Label 0 is a matching cover, 1 a Lagrange cover, as in the README; the published loader has 0 and 1 the "
-            "other way round.",
-            _SPLIT_NOTE,
-        ),
-        "corrected": (
-            "As published, but with the Lagrange classes in the order of their Lagrange numbers, compared exactly.",
-            _SPLIT_NOTE,
-        ),
-    },
     class_names=lambda n, edition: LABELS,
     vocabulary=lambda n, edition: (0, 1),
     length=lambda n, edition: 2 * (2 * n - 1),

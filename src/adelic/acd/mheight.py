@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
+from adelic.acd.facts import described
 from adelic.acd.permutations import differences, in_chunks, read_permutation, read_permutations
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 
@@ -169,19 +170,10 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    name="mheight",
-    title="the mHeight of a permutation that avoids 4231 and contains 3412",
+    **described("mheight"),
     version=1,
-    sizes=(8, 9, 10),
     minimum=4,
     maximum=99,  # tokens and labels are int8
-    editions={"published": "all permutations that avoid 4231 and contain 3412; label: least height less 1"},
-    notes={
-        "published": (
-            "The rows are those of the published data set: its counts by label agree for n = 8, 9, 10.",
-            "Settled here: the train/test split is 80/20 as published, but the published seed is unknown.",
-        )
-    },
     class_names=lambda n, edition: tuple(str(label) for label in range(n - 3)),
     vocabulary=lambda n, edition: tuple(range(n)),
     length=lambda n, edition: n,

@@ -38,6 +38,7 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.facts import described
 from adelic.acd.permutations import (
     in_chunks,
     inverses,
@@ -401,20 +402,10 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    name="rsk",
-    title="the permutation that two standard Young tableaux belong to",
+    **described("rsk"),
     version=1,
-    sizes=(8, 9, 10),
     minimum=2,
     maximum=20,  # 20! < 2^63, the most that an array could count
-    editions={"published": "all permutations of 1..n, as their tableaux P and Q and as their inversion vectors"},
-    notes={
-        "published": (
-            "Rows, tokens, targets and train/test split follow the released generator (seed 32) and the released "
-            "loader, which do not publish row counts.",
-            "Settled here: a tenth of the training rows, drawn at random, is for validation.",
-        )
-    },
     class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n + 3)),
     length=lambda n, edition: 6 * n + 6,

@@ -48,6 +48,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.facts import described
 from adelic.acd.permutations import read_array
 from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, View, silent
@@ -449,37 +450,11 @@ def _estimate(n: int, edition: str) -> Estimate:
     return Estimate(rows, rows * row_bytes, exact=known == n)
 
 
-_SPLIT_NOTE = "Settled here: an 80/20 split drawn at random; the published split is not known row by row."
-
 TASK = Task(
-    name="weaving",
-    title="is this n × (n-1) matrix a weaving pattern?",
+    **described("weaving"),
     version=1,
-    sizes=(6, 7),
     minimum=3,
     maximum=9,  # the keys hold (n-2)(n-1) bits in 64
-    editions={
-        "published": "all patterns, and one row-shuffled non-pattern for each",
-        "leaky": "as published, but the rows of the non-patterns stand in opposite order, which gives the label away",
-        "levels": "all 0/1 matrices with legal row sums, (n-2) × (n-2)",
-    },
-    notes={
-        "published": (
-            "The patterns and the number of rows are the published ones; label 1 is a weaving pattern, as in the data "
-            "(the README says 0).",
-            "Settled here: the negatives are drawn with our seed, and are different from each other.",
-            _SPLIT_NOTE,
-        ),
-        "leaky": (
-            "Reconstructed from the few older published negatives that can still be seen.",
-            "Settled here: the negatives are drawn with our seed, and are different from each other.",
-            _SPLIT_NOTE,
-        ),
-        "levels": (
-            "The totals are those of the published README, which prints one pattern too many for n = 6.",
-            "Settled here: the encoding (see adelic.acd.weaving), and a split of 80/20 where the README has 70/30.",
-        ),
-    },
     class_names=lambda n, edition: ("not a weaving pattern", "weaving pattern"),
     vocabulary=lambda n, edition: (0, 1) if edition == "levels" else tuple(range(1, n + 1)),
     length=_length,

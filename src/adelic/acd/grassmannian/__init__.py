@@ -44,6 +44,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.facts import described
 from adelic.acd.grassmannian import tableaux, walks
 from adelic.acd.grassmannian.tableaux import Int8, Int64, flat, keys, read_tableaux, standard_forms
 from adelic.acd.permutations import differences
@@ -320,38 +321,11 @@ def _estimate(n: int, edition: str) -> Estimate:
     return Estimate(rows, PEAK_BYTES + rows * PEAK_BYTES_PER_ROW, exact=known == n)
 
 
-_SEARCH_NOTE = (
-    "The cluster variables are those of saturated walks (stable over seeds and caps on the rank); that there are no "
-    "others is empirical, not proven. For n = 12 they are 92,980; the published data set has 92,911."
-)
-
 TASK = Task(
-    name="grassmannian",
-    title="is this 3 × 4 tableau a cluster variable of the Grassmannian Gr(3, n)?",
+    **described("grassmannian"),
     version=1,
-    sizes=(12,),
     minimum=9,
     maximum=GREATEST_N,  # beyond it the files grow out of hand: 15 million rows for n = 16
-    editions={
-        "published": "all cluster variables, and as many tableaux drawn uniformly from the others",
-        "corrected": "all cluster variables, and for each a non-variable with the same letters; "
-        "split by families of equivalent tableaux",
-    },
-    notes={
-        "published": (
-            _SEARCH_NOTE,
-            "Settled here: the negatives are drawn with our seed, and are different from each other.",
-            "Settled here: the train/test split is 80/20 as published, but the published seed is unknown.",
-            "The number of different letters alone tells most negatives; and with a random split nearly every cluster "
-            "variable of the test rows stands, with other letters in the same order, in the training rows.",
-        ),
-        "corrected": (
-            _SEARCH_NOTE,
-            "Settled here: negative i has the letters of positive i, each as often; no content ran short of negatives.",
-            "Settled here: tableaux that promotion, evacuation and order-preserving relabelling turn into each other "
-            "share their split; so the test rows are drawn family by family, about a fifth of each class.",
-        ),
-    },
     class_names=lambda n, edition: ("not a cluster variable", "cluster variable"),
     vocabulary=lambda n, edition: tuple(range(1, n + 1)),
     length=lambda n, edition: 3 * RANK,

@@ -59,6 +59,7 @@ import numpy as np
 import psutil
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.facts import described
 from adelic.acd.permutations import in_chunks, read_array
 from adelic.data import store
 from adelic.data.lookup import RowIndex
@@ -560,35 +561,11 @@ def _vocabulary(n: int, edition: str) -> tuple[int, ...]:
     return tuple(range(-greatest, greatest + 1))
 
 
-_NOTES = (
-    "The matrices are those of the published data set up to relabelling: its counts by class agree.",
-    "Settled here: the labelling. The published rows stand in Sage's canonical labelling, ours in our own, or, with "
-    "labelling=random, each in a random one.",
-    "Settled here: all n² tokens are given; the published loader drops the last one.",
-    "Settled here: the train/test split is 80/20, drawn at random with our seed.",
-    "From n = 9 on entries ±2 occur in BB, BD and BE only, and the skew-symmetrizer tells these three apart.",
-    "Relabelling is quotiented out already, a row an isomorphism class: an orbit is a matrix and its opposite -B, "
-    "as far as both are among the rows.",
-)
-
 TASK = Task(
-    name="quiver",
-    title="the mutation class of an exchange matrix",
+    **described("quiver"),
     version=1,
-    sizes=(11,),
     minimum=6,
     maximum=GREATEST_N,
-    editions={
-        "published": "all canonical forms of A and D, and those within 8 to 10 mutations of the other seeds",
-        "corrected": "as published, but a matrix and its opposite share their split",
-    },
-    notes={
-        "published": (
-            *_NOTES,
-            "A random split leaks: most rows have their opposite -B among the rows, with the same label.",
-        ),
-        "corrected": (*_NOTES, "Settled here: B and its opposite -B are of the same class and share their split."),
-    },
     class_names=lambda n, edition: TYPES,
     vocabulary=_vocabulary,
     length=lambda n, edition: n * n,

@@ -43,6 +43,7 @@ from math import factorial
 import numpy as np
 
 from adelic.acd import permutations
+from adelic.acd.facts import described
 from adelic.acd.schubert import tables
 from adelic.acd.schubert.constants import schubert_product, schubert_structure_constant
 from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task, View
@@ -199,32 +200,10 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    name="schubert",
-    title="the Schubert structure constant of three permutations",
+    **described("schubert"),
     version=1,
-    sizes=(4, 5, 6),
     minimum=2,
     maximum=6,  # the keys of `tables` hold a permutation of S_n and one of S_(2n-1) in 64 bits
-    editions={
-        "published": "all nonzero constants, and one zero for each but id · id = id",
-        "corrected": "all nonzero constants, and as many zeros that lengths and descents do not give away",
-    },
-    notes={
-        "published": (
-            "The nonzero constants and the number of zeros are those of the published data set for n = 4, 5, 6; "
-            "its README counts nine constants 5 for n = 6, where its own row total has room for three.",
-            "Settled here: the zeros are drawn by the published procedure with our seed, and no two are equal.",
-            "Settled here: the train/test split is 80/20 as published, but the published seed is unknown.",
-            "ℓ(w) = ℓ(u) + ℓ(v) alone tells most zeros from nonzeros, and (u, v) and (v, u) both occur.",
-        ),
-        "corrected": (
-            "The nonzero constants are those of the published data set for n = 4, 5, 6.",
-            "Settled here: every zero has ℓ(w) = ℓ(u) + ℓ(v) and every descent of w is one of u or v; as many as "
-            "possible have u, v <= w in the Bruhat order and meet the inequalities of adelic.acd.schubert.zeros too.",
-            "Settled here: an 80/20 split of the pairs {u, v}; all rows of a pair, and of pairs that translation and "
-            "reversal make of it, are in one split.",
-        ),
-    },
     class_names=lambda n, edition: tuple(str(c) for c in range(GREATEST_CONSTANTS[n - 1] + 1)),
     vocabulary=lambda n, edition: tuple(range(1, 2 * n)),
     length=lambda n, edition: 4 * n - 1,
