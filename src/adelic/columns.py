@@ -10,8 +10,8 @@ They are the benchmark behind the page "Which features?" (`adelic reproduce colu
 classes, so that every embedding can learn it, and what is asked for is sometimes the size of a number, sometimes a
 residue, sometimes its digits in base 10.
 
-To add a task, make a `SampledTask` and name it in `TASKS`. Of adelic, `storage`,
-`numbers` and `data` may be imported.
+To add a task, write the function that answers its questions, and above it what it asks. Of adelic, `storage`, `numbers`
+and `data` may be imported.
 
 >>> import numpy as np
 >>> X, y = TASKS["greater"].sample(2, np.random.default_rng(0))
@@ -19,17 +19,49 @@ To add a task, make a `SampledTask` and name it in `TASKS`. Of adelic, `storage`
 ([[850625, 636962], [511137, 269787]], [1, 1])
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Operands, SampledTask, integers
+from adelic.data.drawn import Answers, Draw, Operands, SampledTask, integers
 
 __all__ = ["TASKS"]
 
+TASKS: dict[str, SampledTask] = {}
+_EACH = 20_000
+"""Of as many operands at most each has a trained vector."""
+_NO_YES = ("no", "yes")
+Solve = Callable[..., Operands]
+
+
+def _asks(
+    title: str, operands: range, classes: Iterable[object], *, draw: Draw | None = None, commutative: bool = False
+) -> Callable[[Solve], Solve]:
+    """Make a task of the function below, of one or two columns of operands, which gives the index of the class.
+
+    Its name is the task's. Where no `draw` is given, all questions are drawn as often.
+    """
+
+    def named(solve: Solve) -> Solve:
+        name, arity = solve.__name__.strip("_").replace("_", "-"), solve.__code__.co_argcount
+        TASKS[name] = SampledTask(
+            name=name,
+            title=title,
+            arity=arity,
+            draws={"train": draw or integers(operands[0], operands[-1], arity)},
+            solve=lambda X: solve(*X.T).astype(np.int64),
+            max_operand=operands[-1],
+            commutative=commutative,
+            class_names=tuple(map(str, classes)),
+            vocabulary=tuple(operands) if len(operands) <= _EACH else None,
+        )
+        return solve
+
+    return named
+
+
 # Two columns together
-_LIMIT = 1000
-"""Operands are from 0, or 1, up to below this, so that a vector for each can be trained."""
+_BELOW_1000 = range(1000)
 _CLOCK = 12
 _GREATEST_DIVISOR = 10
 
@@ -37,53 +69,79 @@ _GREATEST_DIVISOR = 10
 def _with_divisor(n: int, rng: np.random.Generator) -> Operands:
     """Return pairs that are multiples of 1 … 11, each as often, so that no class is rare."""
     divisor = rng.integers(1, _GREATEST_DIVISOR + 2, (n, 1))
-    return divisor * rng.integers(1, (_LIMIT - 1) // divisor + 1, (n, 2))
+    return divisor * rng.integers(1, _BELOW_1000[-1] // divisor + 1, (n, 2))
 
 
-# Size
-_GREATEST = 10**6
-_DIGITS = 12
+@_asks("is (a + b) mod 7 less than 3? a and b below 1,000", _BELOW_1000, _NO_YES, commutative=True)
+def _sum_residue(a: Operands, b: Operands) -> Answers:
+    return (a + b) % 7 < 3
 
 
-def _of_any_size(n: int, rng: np.random.Generator) -> Operands:
-    """Return numbers from 1 to below 10^12, each number of decimal digits as often."""
-    powers = 10 ** rng.integers(0, _DIGITS, (n, 1))
-    return rng.integers(powers, 10 * powers)
+@_asks("(a − b) mod 12, the hours on a clock between a and b below 1,000", _BELOW_1000, range(_CLOCK))
+def _difference_residue(a: Operands, b: Operands) -> Answers:
+    return (a - b) % _CLOCK
 
 
-# Residues and digits of one number
-_LONG = 10**12
+@_asks(
+    "the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
+    _BELOW_1000[1:],
+    (*range(1, _GREATEST_DIVISOR + 1), "greater"),
+    draw=_with_divisor,
+    commutative=True,
+)
+def _gcd_class(a: Operands, b: Operands) -> Answers:
+    return np.minimum(np.gcd(a, b), _GREATEST_DIVISOR + 1) - 1
+
+
+# Residues of one number
+_UP_TO_A_MILLION = range(1, 10**6 + 1)
+
+
+@_asks("which of 2 and 3 divide n, up to 1,000,000?", _UP_TO_A_MILLION, ("neither", "2", "3", "both"))
+def _divisibility(n: Operands) -> Answers:
+    return (n % 2 == 0) + 2 * (n % 3 == 0)
+
+
+@_asks("n mod 7, of an integer of 12 digits", range(10**11, 10**12), range(7))
+def _long_residue(n: Operands) -> Answers:
+    return n % 7
 
 
 # The calendar
-_DAYS = 20_000
+_DAYS = range(20_000)
 """Days since 1 January 1970, a Thursday; they reach into 2024."""
-_YEARS = 100_000
-
-
-def _is_leap(years: Operands) -> Answers:
-    """Return which years have 366 days in the Gregorian calendar."""
-    return np.asarray((years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0)))
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_YEARS = range(1, 100_001)
 
 
 def _years(n: int, rng: np.random.Generator) -> Operands:
     """Return years, among which are as many multiples of 100, of 4, and others."""
     step = np.array([100, 4, 1])[rng.integers(0, 3, (n, 1))]
-    return step * rng.integers(1, _YEARS // step + 1)
+    return step * rng.integers(1, _YEARS[-1] // step + 1)
+
+
+@_asks("the weekday of a day number, days since 1 January 1970 up to 2024", _DAYS, _WEEKDAYS)
+def _weekday(n: Operands) -> Answers:
+    return (n + 3) % 7
+
+
+@_asks("is a year, up to 100,000, a leap year?", _YEARS, _NO_YES, draw=_years)
+def _leap_year(year: Operands) -> Answers:
+    return np.asarray((year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0)))  # in the Gregorian calendar
 
 
 # Prices, in cents
 _UNIT = 100
-_MOST = 10_000
-"""Prices of `round-total` are below this, 100.00, so that a vector for each can be trained."""
+_CHEAP = range(10_000)
+"""Prices below 100.00, so that a vector for each can be trained."""
+_PRICES = range(1_000_000 * _UNIT)
+"""So many that training does not use up those with one of the endings."""
 _ENDINGS = np.array([0, 50, 95, 99])
-_DEAREST = 1_000_000
-"""Prices of `price-ending` are below this, so that training does not use up those with one of the endings."""
 
 
 def _half_round(n: int, rng: np.random.Generator) -> Operands:
     """Return pairs of prices, of which about half have a sum without cents."""
-    a, b = rng.integers(0, _MOST, (2, n))
+    a, b = rng.integers(0, len(_CHEAP), (2, n))
     # −a modulo 100 cents are missing to the next amount without any.
     b = np.where(rng.random(n) < 1 / 2, b // _UNIT * _UNIT + -a % _UNIT, b)
     return np.stack([a, b], axis=1)
@@ -93,142 +151,60 @@ def _priced(n: int, rng: np.random.Generator) -> Operands:
     """Return prices of which every ending is as frequent."""
     ending = rng.integers(0, len(_ENDINGS) + 1, n)
     cents = np.where(ending < len(_ENDINGS), _ENDINGS[ending % len(_ENDINGS)], rng.integers(0, _UNIT, n))
-    return (_UNIT * rng.integers(0, _DEAREST, n) + cents)[:, None]
+    return (_UNIT * rng.integers(0, len(_PRICES) // _UNIT, n) + cents)[:, None]
 
 
-def _ending(X: Operands) -> Answers:
-    found = X[:, 0, None] % _UNIT == _ENDINGS
+@_asks(
+    "is the sum of two prices below 100.00, in cents, an amount without cents?",
+    _CHEAP,
+    _NO_YES,
+    draw=_half_round,
+    commutative=True,
+)
+def _round_total(a: Operands, b: Operands) -> Answers:
+    return (a + b) % _UNIT == 0
+
+
+@_asks(
+    "does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
+    _PRICES,
+    (".00", ".50", ".95", ".99", "other"),
+    draw=_priced,
+)
+def _price_ending(price: Operands) -> Answers:
+    found = price[:, None] % _UNIT == _ENDINGS
     return np.where(found.any(axis=1), found.argmax(axis=1), len(_ENDINGS))
 
 
-TASKS: Mapping[str, SampledTask] = {
-    task.name: task
-    for task in (
-        SampledTask(
-            name="sum-residue",
-            title="is (a + b) mod 7 less than 3? a and b below 1,000",
-            arity=2,
-            draws={"train": integers(0, _LIMIT - 1, 2)},
-            solve=lambda X: (X.sum(axis=1) % 7 < 3).astype(np.int64),
-            max_operand=_LIMIT - 1,
-            commutative=True,
-            class_names=("no", "yes"),
-            vocabulary=tuple(range(_LIMIT)),
-        ),
-        SampledTask(
-            name="difference-residue",
-            title="(a − b) mod 12, the hours on a clock between a and b below 1,000",
-            arity=2,
-            draws={"train": integers(0, _LIMIT - 1, 2)},
-            solve=lambda X: (X[:, 0] - X[:, 1]) % _CLOCK,
-            max_operand=_LIMIT - 1,
-            max_numerator=_CLOCK - 1,
-            vocabulary=tuple(range(_LIMIT)),
-        ),
-        SampledTask(
-            name="gcd-class",
-            title="the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
-            arity=2,
-            draws={"train": _with_divisor},
-            solve=lambda X: np.minimum(np.gcd(X[:, 0], X[:, 1]), _GREATEST_DIVISOR + 1) - 1,
-            max_operand=_LIMIT - 1,
-            commutative=True,
-            class_names=(*map(str, range(1, _GREATEST_DIVISOR + 1)), "greater"),
-            vocabulary=tuple(range(1, _LIMIT)),
-        ),
-        SampledTask(
-            name="divisibility",
-            title="which of 2 and 3 divide n, up to 1,000,000?",
-            arity=1,
-            draws={"train": integers(1, _GREATEST, 1)},
-            solve=lambda X: (X[:, 0] % 2 == 0) + 2 * (X[:, 0] % 3 == 0).astype(np.int64),
-            max_operand=_GREATEST,
-            class_names=("neither", "2", "3", "both"),
-        ),
-        SampledTask(
-            name="long-residue",
-            title="n mod 7, of an integer of 12 digits",
-            arity=1,
-            draws={"train": integers(_LONG // 10, _LONG - 1, 1)},
-            solve=lambda X: X[:, 0] % 7,
-            max_operand=_LONG - 1,
-            max_numerator=6,
-        ),
-        SampledTask(
-            name="weekday",
-            title="the weekday of a day number, days since 1 January 1970 up to 2024",
-            arity=1,
-            draws={"train": integers(0, _DAYS - 1, 1)},
-            solve=lambda X: (X[:, 0] + 3) % 7,
-            max_operand=_DAYS - 1,
-            class_names=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-            vocabulary=tuple(range(_DAYS)),
-        ),
-        SampledTask(
-            name="leap-year",
-            title="is a year, up to 100,000, a leap year?",
-            arity=1,
-            draws={"train": _years},
-            solve=lambda X: _is_leap(X[:, 0]).astype(np.int64),
-            max_operand=_YEARS,
-            class_names=("no", "yes"),
-        ),
-        SampledTask(
-            name="round-total",
-            title="is the sum of two prices below 100.00, in cents, an amount without cents?",
-            arity=2,
-            draws={"train": _half_round},
-            solve=lambda X: (X.sum(axis=1) % _UNIT == 0).astype(np.int64),
-            max_operand=_MOST - 1,
-            commutative=True,
-            class_names=("no", "yes"),
-            vocabulary=tuple(range(_MOST)),
-        ),
-        SampledTask(
-            name="price-ending",
-            title="does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
-            arity=1,
-            draws={"train": _priced},
-            solve=_ending,
-            max_operand=_DEAREST * _UNIT - 1,
-            class_names=(".00", ".50", ".95", ".99", "other"),
-        ),
-        SampledTask(
-            name="hundreds",
-            title="the hundreds digit of n, up to 1,000,000",
-            arity=1,
-            draws={"train": integers(1, _GREATEST, 1)},
-            solve=lambda X: X[:, 0] // 100 % 10,
-            max_operand=_GREATEST,
-            max_numerator=9,
-        ),
-        SampledTask(
-            name="greater",
-            title="is a > b? both up to 1,000,000",
-            arity=2,
-            draws={"train": integers(1, _GREATEST, 2)},
-            solve=lambda X: (X[:, 0] > X[:, 1]).astype(np.int64),
-            max_operand=_GREATEST,
-            class_names=("no", "yes"),
-        ),
-        SampledTask(
-            name="ratio",
-            title="is a/b less than 2/3, from there on at most 3/2, or greater? both up to 1,000,000",
-            arity=2,
-            draws={"train": integers(1, _GREATEST, 2)},
-            solve=lambda X: (3 * X[:, 0] >= 2 * X[:, 1]).astype(np.int64) + (2 * X[:, 0] > 3 * X[:, 1]),
-            max_operand=_GREATEST,
-            class_names=("less", "between", "greater"),
-        ),
-        SampledTask(
-            name="magnitude",
-            title="how many decimal digits has n, below 10^12?",
-            arity=1,
-            draws={"train": _of_any_size},
-            solve=lambda X: np.searchsorted(10 ** np.arange(1, _DIGITS), X[:, 0], "right"),
-            max_operand=10**_DIGITS - 1,
-            class_names=tuple(map(str, range(1, _DIGITS + 1))),
-        ),
-    )
-}
-"""All tasks of this package by name, in the order of the benchmark's table."""
+# Digits and sizes
+_DIGITS = 12
+
+
+def _of_any_size(n: int, rng: np.random.Generator) -> Operands:
+    """Return numbers from 1 to below 10^12, each number of decimal digits as often."""
+    powers = 10 ** rng.integers(0, _DIGITS, (n, 1))
+    return rng.integers(powers, 10 * powers)
+
+
+@_asks("the hundreds digit of n, up to 1,000,000", _UP_TO_A_MILLION, range(10))
+def _hundreds(n: Operands) -> Answers:
+    return n // 100 % 10
+
+
+@_asks("is a > b? both up to 1,000,000", _UP_TO_A_MILLION, _NO_YES)
+def _greater(a: Operands, b: Operands) -> Answers:
+    return a > b
+
+
+@_asks(
+    "is a/b less than 2/3, from there on at most 3/2, or greater? both up to 1,000,000",
+    _UP_TO_A_MILLION,
+    ("less", "between", "greater"),
+)
+def _ratio(a: Operands, b: Operands) -> Answers:
+    return (3 * a >= 2 * b).astype(np.int64) + (2 * a > 3 * b)
+
+
+@_asks("how many decimal digits has n, below 10^12?", range(1, 10**_DIGITS), range(1, _DIGITS + 1), draw=_of_any_size)
+def _magnitude(n: Operands) -> Answers:
+    return np.searchsorted(10 ** np.arange(1, _DIGITS), n, "right")

@@ -8,7 +8,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,13 @@ _FRUITLESS_DRAWS = 128_000
 """After this many draws in a row without a new question there is none left."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Variants(ABC):
-    """Options of a drawn task: a dataclass with fields of `adelic.storage.options.option`, which are checked."""
+    """Options of a drawn task: a frozen dataclass of `adelic.storage.options.option`, which are checked."""
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass of the subclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
         """Check the values."""

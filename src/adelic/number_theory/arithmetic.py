@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -99,7 +98,6 @@ def _evaluate(x: Operands) -> Operands:
     return np.asarray(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _TwoNumbers(Variants):
     """Options of tasks about two numbers."""
 
@@ -131,7 +129,6 @@ class _TwoNumbers(Variants):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Addition(_TwoNumbers):
     """Options of the task `addition`: the sum of two numbers, from 0 on.
 
@@ -145,7 +142,6 @@ class Addition(_TwoNumbers):
         return self._task("addition", "a + b", _exact(lambda x: x[:, 0] + x[:, 1]), lambda n: 2 * n, commutative=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Subtraction(_TwoNumbers):
     """Options of the task `subtraction`: the difference of two numbers, which may be negative.
 
@@ -159,7 +155,6 @@ class Subtraction(_TwoNumbers):
         return self._task("subtraction", "a − b", _exact(lambda x: x[:, 0] - x[:, 1]), lambda n: n, signed=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Multiplication(_TwoNumbers):
     """Options of the task `multiplication`: the product of two numbers.
 
@@ -174,7 +169,6 @@ class Multiplication(_TwoNumbers):
         return self._task("multiplication", "a · b", solve, lambda n: n**2, longer=3, commutative=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Comparison(_TwoNumbers):
     """Options of the task `comparison`: 1 if the first of two numbers is greater, else 0.
 

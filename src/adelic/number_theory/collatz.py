@@ -4,8 +4,6 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 (arXiv:2511.10811). From an odd n: all steps (3x + 1)/2 as long as x is odd, then all halvings, to the next odd number.
 """
 
-from dataclasses import dataclass
-
 from adelic.data.drawn import Draw, SampledTask, Variants
 from adelic.numbers.rationals import objects
 from adelic.storage.options import option
@@ -30,7 +28,6 @@ def _valuation_of_2(n: int) -> int:
     return (n & -n).bit_length() - 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class Collatz(Variants):
     """Options of the task `collatz`: the long Collatz step of an odd n.
 

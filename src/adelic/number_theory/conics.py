@@ -7,7 +7,6 @@ every place. No published network that learns it is known to us.
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from adelic.number_theory.symbols import has_zero
 from adelic.storage.options import option
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Coefficients(Variants):
     """Options of both tasks: which coefficients there are."""
 
@@ -61,7 +59,6 @@ class _Coefficients(Variants):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Conic(_Coefficients):
     """Options of the task `conic`: whether a·x² + b·y² = z² has a solution in rationals, besides 0.
 
@@ -78,7 +75,6 @@ class Conic(_Coefficients):
         return self._forms("conic", "ax² + by² = z²", 2, lambda X: (X[:, 0], X[:, 1], np.full(len(X), -1)))
 
 
-@dataclass(frozen=True, kw_only=True)
 class TernaryForm(_Coefficients):
     """Options of the task `ternary-form`: whether a·x² + b·y² + c·z² = 0 has a solution in rationals, besides 0.
 

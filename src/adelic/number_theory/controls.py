@@ -5,7 +5,6 @@ integer part. They have splits of longer numbers, of numbers near the case where
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ _CLOSE = 100
 """Greatest distance of the split "close" from where the rule changes."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Sized(Variants):
     """Options of a control."""
 
@@ -68,14 +66,12 @@ class _Sized(Variants):
         return np.hstack([first, (first + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))).clip(1, self.limit)])
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Large(_Sized):
     """Options of a mixed task, whose answers are too many for classes."""
 
     limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Maximum(_Sized):
     """Options of the task `maximum`: the greater of two numbers.
 
@@ -100,7 +96,6 @@ class Maximum(_Sized):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Distance(_Large):
     """Options of the task `distance`: how far two numbers are apart.
 
@@ -123,7 +118,6 @@ class Distance(_Large):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClippedSum(_Large):
     """Options of the task `clipped-sum`: a + b, or the limit where the sum is greater.
 
@@ -152,7 +146,6 @@ class ClippedSum(_Large):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rounding(_Large):
     """Options of the task `rounding`: the nearest multiple of a unit, the greater one of two that are as near.
 
@@ -176,7 +169,6 @@ class Rounding(_Large):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class IntegerPart(_Large):
     """Options of the task `integer-part`: the integer part of n/d, the divisor d being the same for all n.
 
@@ -199,7 +191,6 @@ class IntegerPart(_Large):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sorting(_Sized):
     """Options of the task `sorting`: the place of the first of five numbers in ascending order.
 
@@ -219,7 +210,6 @@ class Sorting(_Sized):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class FloorQuotient(_Sized):
     """Options of the task `floor-quotient`: the integer part of a/b.
 
@@ -246,7 +236,6 @@ class FloorQuotient(_Sized):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecimalDigit(_Sized):
     """Options of the task `decimal-digit`: a digit of n in base 10.
 
@@ -270,7 +259,6 @@ class DecimalDigit(_Sized):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Residue(_Sized):
     """Options of the task `residue`: n modulo m, where m is to be no place of the space.
 
@@ -292,7 +280,6 @@ class Residue(_Sized):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class NoisySum(_Sized):
     """Options of the task `noisy-sum`: a sum of two measured values, in thousandths with noise in the last digits.
 

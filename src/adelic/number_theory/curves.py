@@ -9,7 +9,6 @@ the coefficients of the L-function.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count, islice
 
@@ -38,7 +37,6 @@ _CM = (
 """The j-invariants of curves over the rationals with complex multiplication, besides 0 and 1728."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RootNumber(Variants):
     """Options of the task `root-number`: the sign in the functional equation of y² = x³ + ax + b.
 

@@ -4,8 +4,6 @@ Source: Charton, "Learning the greatest common divisor: explaining transformer p
 (arXiv:2308.15594), whose three distributions of training pairs are the choices of `outcomes`.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from adelic.data.drawn import Operands, SampledTask, Variants, integers
@@ -21,7 +19,6 @@ _GREATEST_OUTCOME = 1000
 _DRAWN = {"uniform": " (uniform operands)", "log-uniform-operands": " (log-uniform operands)", "log-uniform": ""}
 
 
-@dataclass(frozen=True, kw_only=True)
 class GCD(Variants):
     """Options of the task `gcd`.
 

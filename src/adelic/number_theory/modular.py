@@ -4,8 +4,6 @@ Source of the sums: Saxena, Alfarano, Charton, Allen-Zhu, Wenger and Lauter, "Ma
 data distributions and loss regularization" (arXiv:2410.03569).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from adelic.data.drawn import Draw, SampledTask, Variants, integers
@@ -20,7 +18,6 @@ from adelic.storage.options import option
 _FURTHER = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModularSum(Variants):
     """Options of the task `modular-sum`: the sum of numbers modulo q.
 
@@ -57,7 +54,6 @@ class ModularSum(Variants):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class _AtAPrime(Variants):
     """Options of tasks about one number at one prime."""
 
@@ -71,7 +67,6 @@ class _AtAPrime(Variants):
             raise ConfigurationError(f"prime={self.prime} is not a prime")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Valuation(_AtAPrime):
     """Options of the task `valuation`: the exponent of p in n.
 
@@ -104,7 +99,6 @@ class Valuation(_AtAPrime):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unit(_AtAPrime):
     """Options of the task `unit`: what is left of n, modulo p, when all factors p are taken out.
 
@@ -130,7 +124,6 @@ class Unit(_AtAPrime):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Order(_AtAPrime):
     """Options of the task `order`: the least k with a^k ≡ 1 modulo p, of an a that p does not divide.
 

@@ -5,7 +5,6 @@ functions" (arXiv:2502.10335), whose numbers are uniform from 2 to 10^13. OEIS A
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ def moebius(numbers: Operands) -> Answers:
     return np.array([int(fmpz(n).moebius_mu()) for n in numbers.ravel().tolist()], np.int64).reshape(numbers.shape)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _OneNumber(Variants):
     """Options of both tasks: which numbers there are."""
 
@@ -60,7 +58,6 @@ class _OneNumber(Variants):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Squarefree(_OneNumber):
     """Options of the task `squarefree`: whether no square of a prime divides n.
 
@@ -75,7 +72,6 @@ class Squarefree(_OneNumber):
         return self._task("squarefree", "is {}, squarefree?", lambda n: moebius(n) != 0, names)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Moebius(_OneNumber):
     """Options of the task `moebius`: the Möbius function of n.
 
