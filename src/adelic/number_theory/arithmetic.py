@@ -69,15 +69,15 @@ def _fractions(low: int, high: int) -> Draw:
     return draw
 
 
-def _terms(least: int, most: int, low: int, high: int, neutral: int) -> Draw:
-    """Return draws of `least` to `most` terms from low to high − 1, then the neutral element up to MAX_TERMS columns.
+def _terms(least: int, most: int, neutral: int, high: int) -> Draw:
+    """Return draws of `least` to `most` terms from the neutral element to high − 1, and it up to MAX_TERMS columns.
 
     The neutral element, not None: every operand is a number, and no solver needs a mask to be right.
     """
 
     def draw(n: int, rng: np.random.Generator) -> Operands:
         lengths = rng.integers(least, most + 1, (n, 1))
-        return np.where(np.arange(MAX_TERMS) < lengths, rng.integers(low, high, (n, MAX_TERMS)), neutral)
+        return np.where(np.arange(MAX_TERMS) < lengths, rng.integers(neutral, high, (n, MAX_TERMS)), neutral)
 
     return draw
 
@@ -85,10 +85,6 @@ def _terms(least: int, most: int, low: int, high: int, neutral: int) -> Draw:
 def _exact(function: Callable[[Operands], Operands]) -> Callable[[Operands], Answers]:
     """Return the function computed with Python's integers, which can have any size."""
     return lambda operands: np.asarray(function(operands.astype(object)), dtype=object)
-
-
-def _inverses(modulus: int) -> Callable[[Operands], Answers]:
-    return lambda operands: objects([pow(x, -1, modulus) for x in operands[:, 0].tolist()])
 
 
 def _evaluate(x: Operands) -> Operands:
@@ -183,8 +179,60 @@ class Comparison(_TwoNumbers):
         return self._task("comparison", "a > b (1 or 0; guessing gives 50)", solve, lambda n: 1)
 
 
-_SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
 _LONG_NUMERATOR = 10**6 - 1
+
+
+def _of_fractions(
+    name: str, what: str, solve: Callable[[Operands], Operands], max_numerator: int, max_denominator: int
+) -> SampledTask:
+    """Return a task about two fractions, with bounds of what it answers."""
+    return SampledTask(
+        name=name,
+        title=f"{what}, 3 digits over 1 to 10",
+        never_seen_titles={"longer": f"{what}, up to 6 digits over 1 to 10"},
+        arity=2,
+        draws={"train": _fractions(0, 1000), "longer": _fractions(1000, _LONG_NUMERATOR + 1)},
+        solve=_exact(solve),
+        max_operand=_LONG_NUMERATOR,
+        max_operand_denominator=_MAX_DENOMINATOR,
+        max_numerator=max_numerator,
+        max_denominator=max_denominator,
+        signed=True,
+        commutative=True,
+    )
+
+
+def _of_terms(
+    name: str, terms: str, neutral: int, high: int, solve: Callable[[Operands], Operands], max_numerator: int
+) -> SampledTask:
+    """Return a task about up to MAX_TERMS terms below `high`."""
+    return SampledTask(
+        name=name,
+        title=f"{name} of 2 to 5 {terms} below {high:,}",
+        never_seen_titles={"more terms": f"{name} of 8 to 12 {terms} below {high:,}"},
+        arity=MAX_TERMS,
+        draws={"train": _terms(2, 5, neutral, high), "more terms": _terms(8, 12, neutral, high)},
+        solve=_exact(solve),
+        max_operand=high - 1,
+        max_numerator=max_numerator,
+        commutative=True,
+        neutral=neutral,
+    )
+
+
+def _inverse(name: str, modulus: int, what: str) -> SampledTask:
+    """Return the task of 1/x modulo a number, of which the title says `what`."""
+    return SampledTask(
+        name=name,
+        title=f"1/x mod {modulus:,}{what}, up to 10 digits",
+        arity=1,
+        draws={"train": _units(modulus, 10**10)},
+        solve=lambda X: objects([pow(x, -1, modulus) for x in X[:, 0].tolist()]),
+        max_operand=10**10 - 1,
+        max_numerator=modulus - 1,
+        modulus=modulus,
+    )
+
 
 ARITHMETIC: Mapping[str, SampledTask] = {
     p.name: p
@@ -192,26 +240,8 @@ ARITHMETIC: Mapping[str, SampledTask] = {
         Addition().task(),
         Subtraction().task(),
         Multiplication().task(),
-        SampledTask(
-            name="modular-inverse",
-            title=f"1/x mod {COMPOSITE_MODULUS:,} = 3 · 5 · … · 29, up to 10 digits",
-            arity=1,
-            draws={"train": _units(COMPOSITE_MODULUS, 10**10)},
-            solve=_inverses(COMPOSITE_MODULUS),
-            max_operand=10**10 - 1,
-            max_numerator=COMPOSITE_MODULUS - 1,
-            modulus=COMPOSITE_MODULUS,
-        ),
-        SampledTask(
-            name="modular-inverse-prime",
-            title=f"1/x mod {PRIME_MODULUS:,} (a prime), up to 10 digits",
-            arity=1,
-            draws={"train": _units(PRIME_MODULUS, 10**10)},
-            solve=_inverses(PRIME_MODULUS),
-            max_operand=10**10 - 1,
-            max_numerator=PRIME_MODULUS - 1,
-            modulus=PRIME_MODULUS,
-        ),
+        _inverse("modular-inverse", COMPOSITE_MODULUS, " = 3 · 5 · … · 29"),
+        _inverse("modular-inverse-prime", PRIME_MODULUS, " (a prime)"),
         SampledTask(
             name="exact-division",
             title="a / b without remainder, quotient of 6 digits, b of 4",
@@ -222,60 +252,24 @@ ARITHMETIC: Mapping[str, SampledTask] = {
             max_operand=(10**9 - 1) * 9_999,
             max_numerator=10**9 - 1,
         ),
-        SampledTask(
-            name="fraction-addition",
-            title="a/b + c/d, 3 digits over 1 to 10",
-            never_seen_titles={"longer": "a/b + c/d, up to 6 digits over 1 to 10"},
-            arity=2,
-            draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
-            solve=_exact(lambda x: x[:, 0] + x[:, 1]),
-            max_operand=_LONG_NUMERATOR,
-            max_operand_denominator=_MAX_DENOMINATOR,
+        _of_fractions(
+            "fraction-addition",
+            "a/b + c/d",
+            lambda x: x[:, 0] + x[:, 1],
             # The common denominator is at most 90, of 10 and 9; there the numerators are multiplied by 9 and 10.
             max_numerator=_LONG_NUMERATOR * (_MAX_DENOMINATOR + _MAX_DENOMINATOR - 1),
             max_denominator=_MAX_DENOMINATOR * (_MAX_DENOMINATOR - 1),
-            signed=True,
-            commutative=True,
         ),
-        SampledTask(
-            name="fraction-multiplication",
-            title="a/b · c/d, 3 digits over 1 to 10",
-            never_seen_titles={"longer": "a/b · c/d, up to 6 digits over 1 to 10"},
-            arity=2,
-            draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
-            solve=_exact(lambda x: x[:, 0] * x[:, 1]),
-            max_operand=_LONG_NUMERATOR,
-            max_operand_denominator=_MAX_DENOMINATOR,
+        _of_fractions(
+            "fraction-multiplication",
+            "a/b · c/d",
+            lambda x: x[:, 0] * x[:, 1],
             max_numerator=_LONG_NUMERATOR**2,
             max_denominator=_MAX_DENOMINATOR**2,
-            signed=True,
-            commutative=True,
         ),
-        SampledTask(
-            name="sum",
-            title="sum of 2 to 5 terms below 1,000",
-            never_seen_titles={"more terms": "sum of 8 to 12 terms below 1,000"},
-            arity=MAX_TERMS,
-            draws={"train": _terms(2, 5, 0, 1000, 0), "more terms": _terms(8, 12, 0, 1000, 0)},
-            solve=_exact(lambda x: x.sum(axis=1)),
-            max_operand=999,
-            max_numerator=MAX_TERMS * 999,
-            commutative=True,
-            neutral=0,
-        ),
-        SampledTask(
-            name="product",
-            title="product of 2 to 5 factors below 100",
-            never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
-            arity=MAX_TERMS,
-            # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, whose product is then trivial.
-            draws={"train": _terms(2, 5, 1, 100, 1), "more terms": _terms(8, 12, 1, 100, 1)},
-            solve=_exact(lambda x: x.prod(axis=1)),
-            max_operand=99,
-            max_numerator=99**MAX_TERMS,
-            commutative=True,
-            neutral=1,
-        ),
+        _of_terms("sum", "terms", 0, 1000, lambda x: x.sum(axis=1), MAX_TERMS * 999),
+        # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, whose product is then trivial.
+        _of_terms("product", "factors", 1, 100, lambda x: x.prod(axis=1), 99**MAX_TERMS),
         SampledTask(
             name="polynomial",
             title="3x³ − 7x² + 2x − 11, x of 4 digits",

@@ -250,42 +250,28 @@ _EXPRESSION = SampledTask(
     operators=_INTEGRAL,
 )
 
+
+def _larger(name: str, what: str, arity: int, function: Callable[..., Any], max_numerator: int) -> SampledTask:
+    """Return the task of a function of numbers below 100, and of larger ones that are never seen in training."""
+    return SampledTask(
+        name=name,
+        title=f"{what} below 100",
+        never_seen_titles={"larger": f"{what} below 1,000,000"},
+        arity=arity,
+        draws={"train": _within(_SMALL, arity), "larger": _within(_LARGE, arity)},
+        solve=_of_rows(function),
+        max_operand=_LARGE,
+        max_numerator=max_numerator,
+        signed=True,
+    )
+
+
 COMPOSITION: Mapping[str, SampledTask] = {
     p.name: p
     for p in (
-        SampledTask(
-            name="determinant-2",
-            title="2 × 2 determinants, entries below 100",
-            never_seen_titles={"larger": "2 × 2 determinants, entries below 1,000,000"},
-            arity=4,
-            draws={"train": _within(_SMALL, 4), "larger": _within(_LARGE, 4)},
-            solve=_of_rows(_determinants),
-            max_operand=_LARGE,
-            max_numerator=2 * _LARGE**2,
-            signed=True,
-        ),
-        SampledTask(
-            name="determinant-3",
-            title="3 × 3 determinants, entries below 100",
-            never_seen_titles={"larger": "3 × 3 determinants, entries below 1,000,000"},
-            arity=9,
-            draws={"train": _within(_SMALL, 9), "larger": _within(_LARGE, 9)},
-            solve=_of_rows(_of_order_3),
-            max_operand=_LARGE,
-            max_numerator=6 * _LARGE**3,
-            signed=True,
-        ),
-        SampledTask(
-            name="polynomial-value",
-            title="ax³ + bx² + cx + d, all below 100",
-            never_seen_titles={"larger": "ax³ + bx² + cx + d, all below 1,000,000"},
-            arity=5,
-            draws={"train": _within(_SMALL, 5), "larger": _within(_LARGE, 5)},
-            solve=_of_rows(_cubic),
-            max_operand=_LARGE,
-            max_numerator=_cubic(*[_LARGE] * 5),
-            signed=True,
-        ),
+        _larger("determinant-2", "2 × 2 determinants, entries", 4, _determinants, 2 * _LARGE**2),
+        _larger("determinant-3", "3 × 3 determinants, entries", 9, _of_order_3, 6 * _LARGE**3),
+        _larger("polynomial-value", "ax³ + bx² + cx + d, all", 5, _cubic, _cubic(*[_LARGE] * 5)),
         SampledTask(
             name="recurrence",
             title="aₙ₊₁ = c·aₙ + d·aₙ₋₁, up to 8 terms",
@@ -323,7 +309,8 @@ COMPOSITION: Mapping[str, SampledTask] = {
             operators=_INTEGRAL + 2,
             is_infix=True,
         ),
-        SampledTask(
+        replace(
+            _EXPRESSION,
             name="matrix-program",
             title="matrices: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
@@ -338,14 +325,11 @@ COMPOSITION: Mapping[str, SampledTask] = {
                 "larger": _written(_ENTRY, "abcdef", columns=_CHAIN_COLUMNS, most=_LARGE),
                 "chain": _written(_CHAIN, "abefghijklmn", columns=_CHAIN_COLUMNS),
             },
-            solve=_of_rows(postfix),
             max_operand=_LARGE,
             max_numerator=3 * _LARGE**2,
-            signed=True,
-            neutral=0,
-            operators=_INTEGRAL,
         ),
-        SampledTask(
+        replace(
+            _EXPRESSION,
             name="recurrence-program",
             title="recurrences: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
@@ -358,14 +342,11 @@ COMPOSITION: Mapping[str, SampledTask] = {
                 "tenth": _recurrences(1, 8),
                 "50th": _recurrences(MOST_TERMS, MOST_TERMS),
             },
-            solve=_of_rows(postfix),
             max_operand=_BELOW_1000,
             max_numerator=_greatest_term(),
-            signed=True,
-            neutral=0,
-            operators=_INTEGRAL,
         ),
-        SampledTask(
+        replace(
+            _EXPRESSION,
             name="system-program",
             title="systems: 1 to 3 of + − × ÷, numbers below 1,000",
             never_seen_titles={
@@ -382,12 +363,9 @@ COMPOSITION: Mapping[str, SampledTask] = {
                 "three": _solvable(_CRAMER_3),
                 "elimination": _solvable(_ELIMINATION),
             },
-            solve=_of_rows(postfix),
             max_operand=_MEDIUM,
             max_numerator=_BELOW_1000**4,
             max_denominator=_BELOW_1000**4,
-            signed=True,
-            neutral=0,
             operators=len(OPERATORS),
         ),
     )
