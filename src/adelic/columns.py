@@ -99,7 +99,7 @@ _UP_TO_A_MILLION = range(1, 10**6 + 1)
 
 @_asks("which of 2 and 3 divide n, up to 1,000,000?", _UP_TO_A_MILLION, ("neither", "2", "3", "both"))
 def _divisibility(n: Operands) -> Answers:
-    return (n % 2 == 0) + 2 * (n % 3 == 0)
+    return np.asarray((n % 2 == 0) + 2 * (n % 3 == 0))
 
 
 @_asks("n mod 7, of an integer of 12 digits", range(10**11, 10**12), range(7))
@@ -162,7 +162,7 @@ def _priced(n: int, rng: np.random.Generator) -> Operands:
     commutative=True,
 )
 def _round_total(a: Operands, b: Operands) -> Answers:
-    return (a + b) % _UNIT == 0
+    return np.asarray((a + b) % _UNIT == 0)
 
 
 @_asks(

@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd.facts import described
-from adelic.acd.permutations import read_sequence
+from adelic.acd.permutations import Int64, read_sequence
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
 from adelic.errors import EncodingError, needs_extra
@@ -139,8 +139,6 @@ def _partitions(n: int, greatest: int) -> Iterator[Partition]:
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Int64 = NDArray[np.int64]
 
 
 # All characters of a group at once
@@ -332,22 +330,19 @@ def _conjugated_shapes(shapes: Integers) -> Integers:
 
 def _is_odd(cycle_types: Integers) -> NDArray[np.bool_]:
     """Return whether permutations of these cycle types are odd: n less the number of cycles is."""
-    parity: NDArray[np.bool_] = (cycle_types.shape[1] - np.count_nonzero(cycle_types, axis=1)) % 2 == 1
-    return parity
+    return np.asarray((cycle_types.shape[1] - np.count_nonzero(cycle_types, axis=1)) % 2 == 1)
 
 
 def _fixed_points(X: Integers) -> Integers:
     """Return the number of ones in μ; at μ = (1, ..., 1) stand the dimensions, the greatest values of their rows."""
-    ones: Integers = np.count_nonzero(X[:, X.shape[1] // 2 :] == 1, axis=1)
-    return ones
+    return np.asarray(np.count_nonzero(X[:, X.shape[1] // 2 :] == 1, axis=1))
 
 
 def _hook_margin(X: Integers) -> Integers:
     """Return how much longer the longest hook of λ is than the longest cycle; χ is 0 where this is negative."""
     n = X.shape[1] // 2
     longest_hook = X[:, 0].astype(np.int64) + np.count_nonzero(X[:, :n], axis=1) - 1
-    margin: Integers = longest_hook - X[:, n]
-    return margin
+    return np.asarray(longest_hook - X[:, n])
 
 
 def _estimate(n: int, edition: str) -> Estimate:

@@ -39,14 +39,12 @@ from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
 from adelic.acd.facts import described
-from adelic.acd.permutations import in_chunks, length, lengths, read_permutation, symmetric_group
+from adelic.acd.permutations import Int8, Int64, in_chunks, length, lengths, read_permutation, symmetric_group
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
 Packed = NDArray[np.uint64]
 
 PACKED = np.dtype("<u8")  # the first byte in memory is the constant term
@@ -111,8 +109,7 @@ def _times_simple(group: Int8, s: int) -> NDArray[np.intp]:
     swapped = group.copy()
     swapped[:, [s, s + 1]] = group[:, [s + 1, s]]
     place_values = n ** np.arange(n - 1, -1, -1, dtype=np.int64)
-    ranks: NDArray[np.intp] = np.searchsorted(group @ place_values, swapped @ place_values)
-    return ranks
+    return np.asarray(np.searchsorted(group @ place_values, swapped @ place_values))
 
 
 Permutation = tuple[int, ...]

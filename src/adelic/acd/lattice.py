@@ -46,11 +46,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd.facts import described
+from adelic.acd.permutations import Int8, Int64
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
 Indices = NDArray[np.intp]
 
 
@@ -239,8 +238,7 @@ def common_prefix(X: Integers) -> Integers:
     [2]
     """
     steps = X.shape[1] // 2
-    shared: Integers = np.logical_and.accumulate(X[:, :steps] == X[:, steps:], axis=1).sum(axis=1)
-    return shared
+    return np.asarray(np.logical_and.accumulate(X[:, :steps] == X[:, steps:], axis=1).sum(axis=1))
 
 
 # The data set

@@ -258,8 +258,7 @@ def number_of_rows(X: Integers) -> Integers:
     >>> number_of_rows(encoded([[3, 1, 2], [3, 2, 1]])[0]).tolist()
     [2, 3]
     """
-    rows: Integers = (np.count_nonzero(X == OPENING, axis=1) - 3) // 2
-    return rows
+    return np.asarray((np.count_nonzero(X == OPENING, axis=1) - 3) // 2)
 
 
 def descents_of_recording_tableau(X: Integers) -> Integers:

@@ -49,14 +49,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.facts import described
-from adelic.acd.permutations import read_array
+from adelic.acd.permutations import Int8, Int64, read_array
 from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, View, silent
 from adelic.errors import EncodingError
-
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
-
 
 # All patterns, and the rows beside them
 

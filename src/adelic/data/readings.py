@@ -85,8 +85,7 @@ def _divisions(i: int, j: int) -> Reading:
 
 def _joined(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
     """Return one number for each row of digits."""
-    joined: NDArray[np.int64] = digits @ base ** np.arange(digits.shape[1])
-    return joined
+    return np.asarray(digits @ base ** np.arange(digits.shape[1]))
 
 
 def _divides(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:

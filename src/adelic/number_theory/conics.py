@@ -35,8 +35,7 @@ class _Coefficients(Variants):
             # The first few of a permutation are different primes, each as likely.
             order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :most]
             taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
-            found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))
-            return found
+            return np.asarray(taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity)))
 
         products = [math.prod(some) for k in range(1, most + 1) for some in itertools.combinations(primes, k)]
         return SampledTask(

@@ -98,8 +98,7 @@ def _base_curves(max_prime: int, limit: int, new: bool) -> Operands:
     """Return the base curves up to a limit that are held out of training, or the others."""
     curves = base_curves(max_prime)
     is_new = held_out(related(curves[:, 0], curves[:, 1], max_prime))
-    chosen: Operands = curves[(is_new == new) & (curves[:, 1] <= limit)]
-    return chosen
+    return np.asarray(curves[(is_new == new) & (curves[:, 1] <= limit)])
 
 
 @cache

@@ -136,8 +136,7 @@ def _check_rank(rank: object) -> int:
 
 def _is_cyclic_interval(columns: Integers, n: int) -> NDArray[np.bool_]:
     a, b, c = columns.T
-    frozen: NDArray[np.bool_] = (c - a == 2) | ((a == 1) & (c == n) & ((b == 2) | (b == n - 1)))
-    return frozen
+    return np.asarray((c - a == 2) | ((a == 1) & (c == n) & ((b == 2) | (b == n - 1))))
 
 
 def _standardised(
@@ -203,8 +202,7 @@ def families(X: ArrayLike) -> Int64:
     for _ in range(int(m.max(initial=0))):
         least = np.minimum(least, np.minimum(keys(turned), keys(tableaux.evacuated(turned, m))))
         turned = tableaux.promoted(turned, m)
-    of_rows: Int64 = least[inverse]
-    return of_rows
+    return np.asarray(least[inverse])
 
 
 def distinct_letters(X: Integers) -> Int64:

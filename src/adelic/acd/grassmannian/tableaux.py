@@ -24,13 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.permutations import read_array
+from adelic.acd.permutations import Int8, Int64, read_array
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown, whole_number
-
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
 
 ROWS = 3
 FLAT_LENGTH = 12  # 3 × 4, written row by row
@@ -274,8 +271,7 @@ def tableaux_of_content(content: Sequence[int]) -> Int8:
     row_of = np.argsort(standard.reshape(len(standard), -1), axis=1) // standard.shape[2]  # of letter 1, 2, ...
     descends = np.diff(row_of, axis=1) > 0
     good = ~(descends & (letters[1:] == letters[:-1])).any(axis=1)
-    tableaux: Int8 = letters[standard[good].astype(np.intp) - 1]
-    return tableaux
+    return np.asarray(letters[standard[good].astype(np.intp) - 1])
 
 
 class TableauOrder:

@@ -195,8 +195,7 @@ def _stacked(matrices: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _symmetrizable(stacked: NDArray[np.int64]) -> NDArray[np.bool_]:
-    answer: NDArray[np.bool_] = np.asarray(_symmetrizers(stacked).all(axis=1))
-    return answer
+    return np.asarray(_symmetrizers(stacked).all(axis=1))
 
 
 def _symmetrizers(stacked: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -274,8 +273,7 @@ def number_of_arrows(X: Integers) -> Integers:
     >>> number_of_arrows(np.array([[0, 1, 0, -1, 0, -1, 0, 1, 0]])).tolist()
     [2]
     """
-    counts: Integers = np.count_nonzero(X > 0, axis=1)
-    return counts
+    return np.asarray(np.count_nonzero(X > 0, axis=1))
 
 
 def number_of_twos(X: Integers) -> Integers:
@@ -284,8 +282,7 @@ def number_of_twos(X: Integers) -> Integers:
     >>> number_of_twos(np.array([[0, 1, -2, 0], [0, 2, -1, 0], [0, 1, -1, 0]])).tolist()
     [1, 4, 0]
     """
-    counts: Integers = np.count_nonzero(X == 2, axis=1) * X.shape[1] + np.count_nonzero(X == -2, axis=1)
-    return counts
+    return np.asarray(np.count_nonzero(X == 2, axis=1) * X.shape[1] + np.count_nonzero(X == -2, axis=1))
 
 
 def place_of_first_two(X: Integers) -> Integers:
@@ -307,8 +304,7 @@ def vertices_with_least_d(X: Integers) -> Integers:
     from adelic.acd.quiver import kernels
 
     d = kernels.symmetrizers(_squares(X).astype(np.int64))
-    counts: Integers = np.count_nonzero(d == d.min(axis=1, keepdims=True), axis=1)
-    return counts
+    return np.asarray(np.count_nonzero(d == d.min(axis=1, keepdims=True), axis=1))
 
 
 def oriented_triangles(X: Integers) -> Integers:

@@ -10,13 +10,12 @@ in one cell that could have been told apart, for every labelling alike, so the r
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.permutations import Int8, Int64
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.acd", "data"):
     from adelic.numbers.kernels import njit
 
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 OVERFLOW = -1

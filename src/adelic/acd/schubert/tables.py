@@ -12,11 +12,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.permutations import symmetric_group
+from adelic.acd.permutations import Int64, symmetric_group
 from adelic.acd.schubert.constants import transition_order
 from adelic.data.protocol import Progress, Rows, silent
 
-Int64 = NDArray[np.int64]
 Table = tuple[Int64, NDArray[np.int32]]
 
 BITS = 4

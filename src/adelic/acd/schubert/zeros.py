@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations
+from adelic.acd.permutations import Int8, Int64
 from adelic.acd.schubert import tables
 from adelic.data.protocol import Progress, Rows, silent
 from adelic.errors import needs_extra
@@ -146,8 +147,6 @@ def draw_zeros(
     return drawn
 
 
-Int8 = NDArray[np.int8]
-Int64 = NDArray[np.int64]
 Triples = tuple[Int64, Int64, Int64]
 """The ranks of u and of v, and the indices of w among the candidates."""
 

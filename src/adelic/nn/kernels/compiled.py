@@ -12,11 +12,9 @@ Only `adelic.nn.kernels.fused` calls this module, and imports it when first need
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from adelic.numbers.kernels import njit
+from adelic.numbers.kernels import Array, njit
 
-Array = npt.NDArray[Any]
 Arrays = tuple[Array, Array, Array, Array]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.
 _SUMS = {"reassoc", "contract", "nsz"}

@@ -23,15 +23,12 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from adelic.numbers.finite import FinitePlaces, frozen
-from adelic.numbers.kernels import njit
+from adelic.numbers.kernels import Array, njit
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
 from adelic.numbers.window import Window
-
-Array = npt.NDArray[Any]
 
 _GREATEST_MODULUS = 2**62
 _GREATEST_FACTOR = 2**31  # of every prime power but the first, so that products modulo it fit int64

@@ -14,6 +14,8 @@ import sys
 import tempfile
 from typing import Any
 
+import numpy.typing as npt
+
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.numbers.kernels", "fast"):
@@ -21,7 +23,9 @@ with needs_extra("adelic.numbers.kernels", "fast"):
     from numba.core import event
     from numba.core.caching import FunctionCache
 
-__all__ = ["njit"]
+__all__ = ["Array", "njit"]
+
+Array = npt.NDArray[Any]
 
 
 class _Saying(event.Listener):

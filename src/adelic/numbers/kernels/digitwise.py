@@ -11,11 +11,9 @@ never known. A kernel that meets a number that does not fit returns its place as
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from adelic.numbers.kernels import njit
+from adelic.numbers.kernels import Array, njit
 
-Array = npt.NDArray[Any]
 Failure = tuple[int, int, int]  # index, prime index, code
 FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
 BLOCK = 128

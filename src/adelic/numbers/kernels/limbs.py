@@ -18,9 +18,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from adelic.numbers.kernels import njit
+from adelic.numbers.kernels import Array, njit
 from adelic.numbers.kernels.vectors import (
     BLOCK,
     DIGITS,
@@ -34,7 +33,6 @@ from adelic.numbers.kernels.vectors import (
     spread_reals,
 )
 
-Array = npt.NDArray[Any]
 TWO_32, TWO_53 = 2.0**32, 2.0**53
 
 

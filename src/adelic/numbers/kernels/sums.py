@@ -8,15 +8,12 @@ sum has the carries. Where no byte overflowed, 256 − p is taken off again.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from adelic.numbers.kernels import njit
+from adelic.numbers.kernels import Array, njit
 from adelic.numbers.kernels.vectors import LANES, array_data, load_vector
-
-Array = npt.NDArray[Any]
 
 _BITS, _I32 = ir.IntType(LANES), ir.IntType(32)
 _BOOLS, _BYTES = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(8), LANES)
