@@ -4,9 +4,9 @@ The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It
 stand in its train files, behind the rows of train.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,17 @@ class AuthorsLayout:
     Attributes:
         name: the loader's name of the task, its option `data`.
         sizes: the sizes that it reads.
-        files: where each file of a split is, with {n}, {steps} (n - 1) and {split} (train or test) to be filled in; its
-            lines, (tokens, target) -> a line without its end; and the class whose rows it has, None for all rows.
+        files: where each file of a split is, with {n}, {steps} (n - 1), {split} (train, test) and {label} to be filled
+            in, and its lines, (tokens, target) -> a line without its end.
+        labels: the classes that have files of their own, and their {label}; None for all rows.
         in_halves: whether the loader reads no labels, but takes the first half of the rows for those of one file and
             the second half for those of the other, so that both files must have equally many.
     """
 
     name: str
     sizes: tuple[int, ...]
-    files: Sequence[tuple[str, LineMaker, int | None]]
+    files: Mapping[str, LineMaker]
+    labels: Mapping[int | None, str] = field(default_factory=lambda: {None: ""})
     in_halves: bool = False
 
 
@@ -58,9 +60,9 @@ def layout(dataset: Dataset) -> Layout:
     files = {}
     for split, (X, y) in {"train": train, "test": parts["test"]}.items():
         most = np.bincount(y).min() if known.in_halves else None
-        for path, line, label in known.files:
+        for (path, line), (label, named) in product(known.files.items(), known.labels.items()):
             rows = slice(None) if label is None else np.flatnonzero(y == label)[:most]
-            files[path.format(n=n, steps=n - 1, split=split)] = Content(split, X[rows], y[rows], line)
+            files[path.format(n=n, steps=n - 1, split=split, label=named)] = Content(split, X[rows], y[rows], line)
     about = {"loader": f"get_dataset({known.name!r}, {n}, folder=...) of github.com/pnnl/ML4AlgComb"}
     if known.in_halves:
         left_out = dataset.provenance["rows"]["all"] - sum(len(content.y) for content in files.values())
@@ -68,6 +70,14 @@ def layout(dataset: Dataset) -> Layout:
     about["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
     # No other task and size of the folder has this name.
     return Layout(files, about, description_file=f"{known.name}_{n}.json")
+
+
+def _mheight(tokens: list[int], target: Any) -> str:
+    return f"({_listed(tokens)});{target}"
+
+
+def _weaving(tokens: list[int], target: Any) -> str:
+    return f"[{_listed(tokens)}]"
 
 
 def _schubert(tokens: list[int], target: Any) -> str:
@@ -120,62 +130,50 @@ def _listed(values: Iterable[int]) -> str:
 _QUIVER_DEPTHS = {"BD": "_depth9", "BE": "_depth8", "BB": "_depth10", "DE": "_depth9", "E": "_depth9"}
 
 LAYOUTS: Mapping[str, AuthorsLayout] = {
-    "mheight": AuthorsLayout(
-        "mheight",
-        (8, 9, 10, 11, 12),
-        [("mheight_function/mHeight_{n}_{split}.txt", lambda tokens, target: f"({_listed(tokens)});{target}", None)],
-    ),
+    "mheight": AuthorsLayout("mheight", (8, 9, 10, 11, 12), {"mheight_function/mHeight_{n}_{split}.txt": _mheight}),
     "weaving": AuthorsLayout(
         "weaving",
         (6, 7, 8),
-        [
-            ("weaving_patterns/weaving_pattern_{split}_{n}.txt", lambda tokens, _: f"[{_listed(tokens)}]", None),
-            ("weaving_patterns/labels_{split}_{n}.txt", lambda _, target: str(target), None),
-        ],
+        {
+            "weaving_patterns/weaving_pattern_{split}_{n}.txt": _weaving,
+            "weaving_patterns/labels_{split}_{n}.txt": lambda _, target: str(target),
+        },
     ),
     "lattice": AuthorsLayout(
         "lattice_path",
         (10, 11, 12, 13),
-        [
-            (f"lattice_paths/{name}_covers_{{split}}_{{n}}_{{steps}}.csv", lambda tokens, _: _listed(tokens), label)
-            for label, name in enumerate(lattice.LABELS)
-        ],
+        {"lattice_paths/{label}_covers_{split}_{n}_{steps}.csv": lambda tokens, _: _listed(tokens)},
+        labels=dict(enumerate(lattice.LABELS)),
     ),
     "schubert": AuthorsLayout(
         "schubert",
         (3, 4, 5, 6),
-        [("schubert_polynomial_coeff/schubert_structure_coefficients_triples_{n}_{split}.txt", _schubert, None)],
+        {"schubert_polynomial_coeff/schubert_structure_coefficients_triples_{n}_{split}.txt": _schubert},
     ),
     "quiver": AuthorsLayout(
         "quiver",
         (11,),
-        [
-            (f"cluster_algebra_quivers/{name}_11{_QUIVER_DEPTHS.get(name, '')}_bmatrices_{{split}}.csv", _quiver, label)
-            for label, name in enumerate(quiver.TYPES)
-        ],
+        {"cluster_algebra_quivers/{label}_bmatrices_{split}.csv": _quiver},
+        labels={label: f"{name}_11{_QUIVER_DEPTHS.get(name, '')}" for label, name in enumerate(quiver.TYPES)},
     ),
     "grassmannian": AuthorsLayout(
         "grassmannian_cluster_algebras",
         (12,),
-        [
-            (f"grassmannian_cluster_algebras/3_4_12_{name}_{{split}}.txt", _grassmannian, label)
-            for label, name in ((1, "valid"), (0, "invalid"))
-        ],
+        {"grassmannian_cluster_algebras/3_4_12_{label}_{split}.txt": _grassmannian},
+        labels={1: "valid", 0: "invalid"},
         in_halves=True,
     ),
     "characters": AuthorsLayout(
-        "symmetric_group_char",
-        (18, 20, 22),
-        [("symmetric_group_char/sym_grp_char_{n}_{split}.txt", _characters, None)],
+        "symmetric_group_char", (18, 20, 22), {"symmetric_group_char/sym_grp_char_{n}_{split}.txt": _characters}
     ),
-    "kl": AuthorsLayout("kl_polynomial", (4, 5, 6, 7), [("kl-polynomials/kl_polynomials_{n}_{split}.txt", _kl, None)]),
+    "kl": AuthorsLayout("kl_polynomial", (4, 5, 6, 7), {"kl-polynomials/kl_polynomials_{n}_{split}.txt": _kl}),
     "rsk": AuthorsLayout(
         "rsk",
         (8, 9, 10),
-        [
-            ("robinson-schensted/output_tableau_pairs_{n}_{split}.txt", _rsk, None),
-            ("robinson-schensted/input_permutations_{n}_{split}.txt", _rsk_permutation, None),
-        ],
+        {
+            "robinson-schensted/output_tableau_pairs_{n}_{split}.txt": _rsk,
+            "robinson-schensted/input_permutations_{n}_{split}.txt": _rsk_permutation,
+        },
     ),
 }
 """The tasks, as the loader names them."""
