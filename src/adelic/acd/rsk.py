@@ -38,16 +38,8 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd import permutations as many
 from adelic.acd.facts import described
-from adelic.acd.permutations import (
-    in_chunks,
-    inverses,
-    read_array,
-    read_permutation,
-    read_permutations,
-    read_sequence,
-    symmetric_group,
-)
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
@@ -74,7 +66,7 @@ def rsk(permutation: Iterable[int]) -> tuple[Tableau, Tableau]:
     """
     P: Tableau = []
     Q: Tableau = []
-    for step, value in enumerate(read_permutation(permutation), start=1):
+    for step, value in enumerate(many.read_permutation(permutation), start=1):
         for row, recorded in zip(P, Q, strict=True):
             place = next((column for column, entry in enumerate(row) if entry > value), None)
             if place is None:
@@ -128,7 +120,7 @@ def inversion_vector(permutation: Iterable[int]) -> tuple[int, ...]:
     >>> inversion_vector([3, 1, 2])
     (1, 1, 0)
     """
-    return tuple(int(one > other) for one, other in combinations(read_permutation(permutation), 2))
+    return tuple(int(one > other) for one, other in combinations(many.read_permutation(permutation), 2))
 
 
 def permutations_of(inversions: ArrayLike) -> NDArray[np.int8]:
@@ -184,11 +176,11 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     >>> X[0].tolist(), y.tolist()
     ([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5], [[1, 1, 0], [0, 0, 0]])
     """
-    words = read_permutations(permutations, 1)
+    words = many.read_permutations(permutations, 1)
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
         raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
     words = words.astype(np.int8)
-    return in_chunks(_tokens, words), _inversion_bits(words)
+    return many.in_chunks(_tokens, words), _inversion_bits(words)
 
 
 def _tokens(words: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -232,7 +224,7 @@ def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     >>> permutations_of(inverse(*encoded([[3, 1, 2]]))[1]).tolist()
     [[2, 3, 1]]
     """
-    return _rows_of(inverses(_permutations(X, y)) + 1, X, y)
+    return _rows_of(many.inverses(_permutations(X, y)) + 1, X, y)
 
 
 def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -299,7 +291,7 @@ def _inversion_bits(words: Integers) -> NDArray[np.int8]:
 
 def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
     """Return inversion vectors and the n of their permutations."""
-    bits = read_array(inversions, "an array of inversion vectors")
+    bits = many.read_array(inversions, "an array of inversion vectors")
     length = bits.shape[-1] if bits.ndim else -1
     n = (1 + isqrt(1 + 8 * length)) // 2 if length > 0 else 0
     if not 2 <= n <= 100 or comb(n, 2) != length:
@@ -310,7 +302,7 @@ def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
 def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
     """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
     words = permutations_of(y)
-    if words.ndim != 2 or read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
+    if words.ndim != 2 or many.read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
         raise EncodingError(
             f"tokens and targets must have shapes (rows, 6n+6) and (rows, n(n-1)/2), not {X.shape} and {y.shape}"
         )
@@ -321,7 +313,7 @@ def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
     """Return a standard Young tableau as a new list of rows; EncodingError if it is not one."""
     if isinstance(tableau, str | bytes) or not isinstance(tableau, Iterable):
         raise EncodingError(f"a tableau is a sequence of rows, not {shown(tableau)}")
-    rows = [list(read_sequence(row, "a row of a tableau")) for row in tableau]
+    rows = [list(many.read_sequence(row, "a row of a tableau")) for row in tableau]
     entries = sorted(entry for row in rows for entry in row)
     standard = (
         all(rows)
@@ -342,7 +334,7 @@ def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
 
 def _generate(request: Request) -> Rows:
     n, parts = request.n, []
-    words = symmetric_group(n) + np.int8(1)
+    words = many.symmetric_group(n) + np.int8(1)
     for first in range(1, n + 1):
         parts.append(encoded(words[words[:, 0] == first]))
         request.report(first, n, "permutations")

@@ -18,14 +18,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import (
-    ConfigurationError,
-    DecodingError,
-    EncodingError,
-    RangeError,
-    UnknownNameError,
-    needs_extra,
-)
+from adelic.errors import ConfigurationError, DecodingError, EncodingError, RangeError, UnknownNameError, needs_extra
 from adelic.integrations.columns import (
     ColumnFeatures,
     Coordinates,

@@ -25,18 +25,7 @@ from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
 from adelic.number_theory.composition import COMPOSITION
 from adelic.number_theory.conics import Conic, TernaryForm
-from adelic.number_theory.controls import (
-    ClippedSum,
-    DecimalDigit,
-    Distance,
-    FloorQuotient,
-    IntegerPart,
-    Maximum,
-    NoisySum,
-    Residue,
-    Rounding,
-    Sorting,
-)
+from adelic.number_theory.controls import CONTROLS, MIXED
 from adelic.number_theory.curves import RootNumber
 from adelic.number_theory.gcd import GCD
 from adelic.number_theory.modular import ModularSum, Order, Unit, Valuation
@@ -45,10 +34,8 @@ from adelic.number_theory.multiplicative import Moebius, Squarefree
 __all__ = ["TASKS", "task"]
 
 _THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, RootNumber, Collatz, ModularSum, Valuation, Unit, Order)
-_CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
-_MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
 TASKS: Mapping[str, SampledTask] = {
-    **{built.name: built for built in (variants().task() for variants in (*_THEORY, *_CONTROLS, *_MIXED))},
+    **{built.name: built for built in (variants().task() for variants in (*_THEORY, *CONTROLS, *MIXED))},
     **ARITHMETIC,
     **COMPOSITION,
 }

@@ -307,3 +307,9 @@ class NoisySum(_Sized):
             max_numerator=2 * self.limit,
             commutative=True,
         )
+
+
+CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
+"""Of sizes, of digits and of noise alone."""
+MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
+"""Of sizes and residues together."""
