@@ -4,12 +4,13 @@ And mixed tasks, whose answers need size and residues: a maximum, a distance, a 
 integer part. They have splits of longer numbers, of numbers near the case where the rule changes, or both.
 """
 
-from collections.abc import Callable
-from typing import Any
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from adelic.data.drawn import MOST_CLASSES, Answers, Draw, Operands, SampledTask, Variants, integers
+from adelic.data.drawn import MOST_CLASSES, Operands, SampledTask, Variants, integers
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with
 from adelic.numbers.rationals import objects
@@ -25,45 +26,59 @@ _CLOSE = 100
 
 
 class _Sized(Variants):
-    """Options of a control."""
+    """Options of a control, and what it asks; its splits, "longer" and "close", need answers too many for classes.
+
+    In `what`, the title, stand the options, and {limit} for the greatest number; `near` says what is close.
+    """
 
     limit: int = option(10**6, help="Greatest operand.", least=100, greatest=10**12)
 
-    def _task(
-        self,
-        name: str,
-        what: str,
-        arity: int,
-        solve: Callable[[Operands], Answers],
-        splits: tuple[str, ...] = (),
-        **more: Any,
-    ) -> SampledTask:
-        """Return a task about numbers up to the limit, unless more is said of what is drawn.
+    name: ClassVar[str]
+    what: ClassVar[str]
+    near: ClassVar[str] = f"at most {_CLOSE} apart"
+    arity: ClassVar[int] = 1
+    commutative: ClassVar[bool] = False
+    splits: ClassVar[tuple[str, ...]] = ()
+    class_names: ClassVar[tuple[str, ...] | None] = None
 
-        In `what`, the title, {} stands for the greatest number; of the splits "longer" and "close" it has those named.
-        """
-        further = _LONGER * self.limit
-        never_seen: dict[str, tuple[Draw, str]] = {
-            "longer": (integers(self.limit + 1, further, arity), what.format(f"{further:,}")),
-            "close": (self.close, f"{what.format(f'{self.limit:,}')}, at most {_CLOSE} apart"),
-        }
-        about: dict[str, Any] = {
-            "title": what.format(f"{self.limit:,}"),
-            "draws": {"train": self.rows(arity)} | {split: never_seen[split][0] for split in splits},
-            "never_seen_titles": {split: never_seen[split][1] for split in splits},
-            "max_operand": further if "longer" in splits else self.limit,
-            **more,
-        }
-        return SampledTask(name=name, arity=arity, solve=solve, variants=type(self), **about)
+    @abstractmethod
+    def answers(self, X: Operands) -> Any:
+        """Return the answers to questions, (n,), in NumPy's integers."""
 
-    def rows(self, columns: int) -> Draw:
-        """Return draws of rows of numbers."""
-        return integers(1, self.limit, columns)
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer to operands up to a limit."""
+        return limit
+
+    def train(self, n: int, rng: np.random.Generator) -> Operands:
+        """Draw rows of numbers."""
+        return rng.integers(1, self.limit + 1, (n, self.arity))
 
     def close(self, n: int, rng: np.random.Generator) -> Operands:
-        """Return draws of two numbers that are at most 100 apart."""
-        first = self.rows(1)(n, rng)
+        """Draw pairs of numbers that are at most 100 apart."""
+        first = rng.integers(1, self.limit + 1, (n, 1))
         return np.hstack([first, (first + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))).clip(1, self.limit)])
+
+    def task(self) -> SampledTask:
+        """Return the task."""
+        further, splits = _LONGER * self.limit, () if self.limit < MOST_CLASSES else self.splits
+        title, longer = (self.what.format(**vars(self) | {"limit": f"{most:,}"}) for most in (self.limit, further))
+        draws = {"longer": integers(self.limit + 1, further, self.arity), "close": self.close}
+        titles = {"longer": longer, "close": f"{title}, {self.near}"}
+        most = further if "longer" in splits else self.limit
+        is_class = self.class_names is not None or self.greatest(most) < MOST_CLASSES
+        return SampledTask(
+            name=self.name,
+            title=title,
+            arity=self.arity,
+            draws={"train": self.train} | {split: draws[split] for split in splits},
+            never_seen_titles={split: titles[split] for split in splits},
+            solve=answers_with(self.answers) if is_class else lambda X: objects(self.answers(X).tolist()),
+            max_operand=most,
+            max_numerator=0 if self.class_names else self.greatest(most),
+            commutative=self.commutative,
+            class_names=self.class_names,
+            variants=type(self),
+        )
 
 
 class _Large(_Sized):
@@ -82,113 +97,12 @@ class Maximum(_Sized):
     ([[86, 64], [52, 27]], [86, 52])
     """
 
-    def task(self) -> SampledTask:
-        """Return the task."""
-        is_class = self.limit < MOST_CLASSES
-        return self._task(
-            "maximum",
-            "the greater of a and b, up to {}",
-            2,
-            lambda X: objects(X.max(axis=1).tolist()),
-            splits=() if is_class else ("longer", "close"),
-            max_numerator=self.limit if is_class else _LONGER * self.limit,
-            commutative=True,
-        )
+    name, what, splits = "maximum", "the greater of a and b, up to {limit}", ("longer", "close")
+    arity, commutative = 2, True
 
-
-class Distance(_Large):
-    """Options of the task `distance`: how far two numbers are apart.
-
-    >>> X, y = Distance(limit=1000).task().sample(2, np.random.default_rng(0))
-    >>> X.tolist(), y.tolist()
-    ([[851, 637], [512, 270]], [214, 242])
-    """
-
-    def task(self) -> SampledTask:
-        """Return the task."""
-        return self._task(
-            "distance",
-            "|a − b|, up to {}",
-            2,
-            lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
-            splits=("longer", "close"),
-            title=f"|a − b|, a and b up to {self.limit:,}",
-            max_numerator=_LONGER * self.limit,
-            commutative=True,
-        )
-
-
-class ClippedSum(_Large):
-    """Options of the task `clipped-sum`: a + b, or the limit where the sum is greater.
-
-    >>> X, y = ClippedSum(limit=1000).task().sample(2, np.random.default_rng(0))
-    >>> X.tolist(), y.tolist()
-    ([[851, 637], [512, 270]], [1000, 782])
-    """
-
-    def task(self) -> SampledTask:
-        """Return the task."""
-
-        def close(n: int, rng: np.random.Generator) -> Operands:
-            a = self.rows(1)(n, rng)
-            b = self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))
-            return np.hstack([a, b.clip(1, self.limit)])
-
-        return self._task(
-            "clipped-sum",
-            "a + b, at most {}",
-            2,
-            lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
-            never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
-            draws={"train": self.rows(2), "close": close},
-            max_numerator=self.limit,
-            commutative=True,
-        )
-
-
-class Rounding(_Large):
-    """Options of the task `rounding`: the nearest multiple of a unit, the greater one of two that are as near.
-
-    >>> X, y = Rounding(limit=1000).task().sample(3, np.random.default_rng(0))
-    >>> X[:, 0].tolist(), y.tolist()
-    ([851, 637, 512], [850, 640, 510])
-    """
-
-    unit: int = option(10, help="What is rounded to.", least=2, greatest=100)
-
-    def task(self) -> SampledTask:
-        """Return the task."""
-        return self._task(
-            "rounding",
-            f"n, up to {{}}, rounded to a multiple of {self.unit}",
-            1,
-            # ⌊n/unit + 1/2⌋ in integers, of odd units, too.
-            lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
-            splits=("longer",),
-            max_numerator=_LONGER * self.limit + self.unit,
-        )
-
-
-class IntegerPart(_Large):
-    """Options of the task `integer-part`: the integer part of n/d, the divisor d being the same for all n.
-
-    >>> X, y = IntegerPart(limit=100_000).task().sample(3, np.random.default_rng(0))
-    >>> X[:, 0].tolist(), y.tolist()
-    ([85063, 63697, 51114], [12151, 9099, 7302])
-    """
-
-    divisor: int = option(7, help="What is divided by.", least=2, greatest=100)
-
-    def task(self) -> SampledTask:
-        """Return the task."""
-        return self._task(
-            "integer-part",
-            f"the integer part of n/{self.divisor}, n up to {{}}",
-            1,
-            lambda X: objects((X[:, 0] // self.divisor).tolist()),
-            splits=("longer",),
-            max_numerator=_LONGER * self.limit // self.divisor,
-        )
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X.max(axis=1)
 
 
 class Sorting(_Sized):
@@ -199,15 +113,12 @@ class Sorting(_Sized):
     ([[86, 64, 52, 27, 31], [5, 8, 2, 18, 82]], [4, 1])
     """
 
-    def task(self) -> SampledTask:
-        """Return the task."""
-        return self._task(
-            "sorting",
-            f"the rank of the first of {_ROWS} numbers up to {{}}",
-            _ROWS,
-            answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
-            class_names=tuple(map(str, range(1, _ROWS + 1))),
-        )
+    name, what = "sorting", f"the rank of the first of {_ROWS} numbers up to {{limit}}"
+    arity, class_names = _ROWS, tuple(map(str, range(1, _ROWS + 1)))
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return (X[:, 1:] < X[:, :1]).sum(axis=1)
 
 
 class FloorQuotient(_Sized):
@@ -220,20 +131,15 @@ class FloorQuotient(_Sized):
     ([[8507, 64], [5112, 27]], [132, 189])
     """
 
-    def task(self) -> SampledTask:
-        """Return the task."""
+    name, what, arity = "floor-quotient", "the integer part of a/b, a up to {limit}", 2
 
-        def draw(n: int, rng: np.random.Generator) -> Operands:
-            return rng.integers(1, np.array([self.limit, int(self.limit**0.5)]) + 1, (n, 2))
+    def train(self, n: int, rng: np.random.Generator) -> Operands:
+        """Draw pairs."""
+        return rng.integers(1, np.array([self.limit, int(self.limit**0.5)]) + 1, (n, 2))
 
-        return self._task(
-            "floor-quotient",
-            "the integer part of a/b, a up to {}",
-            2,
-            lambda X: objects((X[:, 0] // X[:, 1]).tolist()),
-            draws={"train": draw},
-            max_numerator=self.limit,
-        )
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X[:, 0] // X[:, 1]
 
 
 class DecimalDigit(_Sized):
@@ -245,18 +151,21 @@ class DecimalDigit(_Sized):
     """
 
     place: int = option(3, help="Which digit: 0 for the last one.", least=0, greatest=11)
+    name, what = "decimal-digit", "the digit of 10^{place} of n, up to {limit}"
 
-    def task(self) -> SampledTask:
-        """Return the task."""
+    def __post_init__(self) -> None:
+        """Check that numbers have such a digit."""
+        super().__post_init__()
         if 10**self.place > self.limit:
             raise ConfigurationError(f"place={self.place} is beyond the digits of limit={self.limit}")
-        return self._task(
-            "decimal-digit",
-            f"the digit of 10^{self.place} of n, up to {{}}",
-            1,
-            answers_with(lambda X: X[:, 0] // 10**self.place % 10),
-            max_numerator=9,
-        )
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X[:, 0] // 10**self.place % 10
+
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer."""
+        return 9
 
 
 class Residue(_Sized):
@@ -268,16 +177,15 @@ class Residue(_Sized):
     """
 
     modulus: int = option(97, help="The modulus m.", least=2, greatest=1000)
+    name, what = "residue", "n, up to {limit}, modulo {modulus}"
 
-    def task(self) -> SampledTask:
-        """Return the task."""
-        return self._task(
-            "residue",
-            f"n, up to {{}}, modulo {self.modulus}",
-            1,
-            answers_with(lambda X: X[:, 0] % self.modulus),
-            max_numerator=self.modulus - 1,
-        )
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X[:, 0] % self.modulus
+
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer."""
+        return self.modulus - 1
 
 
 class NoisySum(_Sized):
@@ -291,25 +199,110 @@ class NoisySum(_Sized):
     ([[85805, 64151], [52188, 26834]], [150, 79])
     """
 
+    name, what = "noisy-sum", "the sum of two values up to {limit}, known to about a fifth"
+    arity, commutative = 2, True
+
+    def train(self, n: int, rng: np.random.Generator) -> Operands:
+        """Draw pairs of thousandths."""
+        return _UNIT * super().train(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return (X.sum(axis=1) + _UNIT // 2) // _UNIT
+
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer."""
+        return 2 * limit
+
     def task(self) -> SampledTask:
-        """Return the task."""
-
-        def draw(n: int, rng: np.random.Generator) -> Operands:
-            return _UNIT * self.rows(2)(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
-
-        return self._task(
-            "noisy-sum",
-            "the sum of two values up to {}, known to about a fifth",
-            2,
-            lambda X: objects(((X.sum(axis=1) + _UNIT // 2) // _UNIT).tolist()),
-            draws={"train": draw},
-            max_operand=_UNIT * self.limit + _NOISE,
-            max_numerator=2 * self.limit,
-            commutative=True,
-        )
+        """Return the task, whose operands are thousandths."""
+        return replace(super().task(), max_operand=_UNIT * self.limit + _NOISE)
 
 
 CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
 """Of sizes, of digits and of noise alone."""
+
+
+class Distance(_Large):
+    """Options of the task `distance`: how far two numbers are apart.
+
+    >>> X, y = Distance(limit=1000).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[851, 637], [512, 270]], [214, 242])
+    """
+
+    name, what, splits = "distance", "|a − b|, up to {limit}", ("longer", "close")
+    arity, commutative = 2, True
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return np.abs(X[:, 0] - X[:, 1])
+
+    def task(self) -> SampledTask:
+        """Return the task."""
+        return replace(super().task(), title=f"|a − b|, a and b up to {self.limit:,}")
+
+
+class ClippedSum(_Large):
+    """Options of the task `clipped-sum`: a + b, or the limit where the sum is greater.
+
+    >>> X, y = ClippedSum(limit=1000).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[851, 637], [512, 270]], [1000, 782])
+    """
+
+    name, what, splits, near = "clipped-sum", "a + b, at most {limit}", ("close",), "with a sum that is near this"
+    arity, commutative = 2, True
+
+    def close(self, n: int, rng: np.random.Generator) -> Operands:
+        """Draw pairs whose sum is near the limit."""
+        a = rng.integers(1, self.limit + 1, (n, 1))
+        return np.hstack([a, (self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))).clip(1, self.limit)])
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X.sum(axis=1).clip(max=self.limit)
+
+
+class Rounding(_Large):
+    """Options of the task `rounding`: the nearest multiple of a unit, the greater one of two that are as near.
+
+    >>> X, y = Rounding(limit=1000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 637, 512], [850, 640, 510])
+    """
+
+    unit: int = option(10, help="What is rounded to.", least=2, greatest=100)
+    name, what, splits = "rounding", "n, up to {limit}, rounded to a multiple of {unit}", ("longer",)
+
+    def answers(self, X: Operands) -> Any:
+        """Return ⌊n/unit + 1/2⌋ in integers, of odd units, too."""
+        return (2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit
+
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer."""
+        return limit + self.unit
+
+
+class IntegerPart(_Large):
+    """Options of the task `integer-part`: the integer part of n/d, the divisor d being the same for all n.
+
+    >>> X, y = IntegerPart(limit=100_000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([85063, 63697, 51114], [12151, 9099, 7302])
+    """
+
+    divisor: int = option(7, help="What is divided by.", least=2, greatest=100)
+    name, what, splits = "integer-part", "the integer part of n/{divisor}, n up to {limit}", ("longer",)
+
+    def answers(self, X: Operands) -> Any:
+        """Return the answers."""
+        return X[:, 0] // self.divisor
+
+    def greatest(self, limit: int) -> int:
+        """Return the greatest answer."""
+        return limit // self.divisor
+
+
 MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
 """Of sizes and residues together."""
