@@ -11,15 +11,14 @@ command that it names (`adelic data audit … --output …`) writes; without --f
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import common
 
 from adelic import acd
 from adelic.cli.options import Flag, Names
-from adelic.data import Task
 from adelic.storage.files import atomic_write
 from adelic_lab.report.table import NONE, Table, percent
 
@@ -32,26 +31,12 @@ SMALL = 100_000
 """Tokens of a data set that takes a second or two."""
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A data set to audit."""
+class Subject(NamedTuple):
+    """A data set to audit: how many tokens it has, the name of its file, and what `acd.audit` is asked."""
 
-    task: Task
-    n: int
-    edition: str
-    split: str
-    options: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """Return the name of its file."""
-        split = [] if self.split == "published" else [self.split]
-        return "-".join([self.task.name, str(self.n), self.edition, *self.options.values(), *split])
-
-    @property
-    def size(self) -> int:
-        """Return the number of tokens."""
-        return self.task.estimate(self.n, self.edition).rows * self.task.length(self.n, self.edition)
+    size: int
+    label: str
+    asked: dict[str, Any]
 
 
 def main(
@@ -72,13 +57,12 @@ def main(
         output: folder of the audits.
     """
     if table:
-        audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
-        common.between_marks(common.DOCS / "audit.md", "table: experiments/results/audit", to_markdown(audits))
+        text = to_markdown(common.read(RESULTS))
+        common.between_marks(common.DOCS / "audit.md", "table: experiments/results/audit", text)
         return
     chosen = (subject for subject in subjects(tasks, splits) if full or subject.size <= SMALL)
     for subject in common.each(sorted(chosen, key=lambda s: s.size), lambda s: s.label):
-        named = {"n": subject.n, "edition": subject.edition, "split": subject.split}
-        audit = acd.audit(subject.task.name, **named, **subject.options)
+        audit = acd.audit(**subject.asked)
         path = (output or common.place(full=full) / "audit") / f"{subject.label}.json"
         atomic_write(path, json.dumps(audit, indent=1, ensure_ascii=False) + "\n")
 
@@ -90,13 +74,17 @@ def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
     """
     for task in map(acd.task, names):
         every = [{option: choice} for option, choices in task.options.items() for choice in choices] or [{}]
-        for n in task.sizes:
-            for edition in task.editions:
-                for split in splits if task.symmetries else [s for s in splits if s != "orbits"]:
-                    variants = every if split == "published" else every[:1]
-                    left_out = LEFT_OUT | (ORBITS_LEFT_OUT if split == "orbits" else set())
-                    if (task.name, n) not in left_out:
-                        yield from (Subject(task, n, edition, split, options) for options in variants)
+        for n, edition, split in product(task.sizes, task.editions, splits):
+            in_orbits = split == "orbits"
+            if (in_orbits and not task.symmetries) or (task.name, n) in LEFT_OUT | (
+                ORBITS_LEFT_OUT if in_orbits else set()
+            ):
+                continue
+            size = task.estimate(n, edition).rows * task.length(n, edition)
+            for options in every if split == "published" else every[:1]:
+                names = [task.name, str(n), edition, *options.values(), *[split] * (split != "published")]
+                asked = {"name": task.name, "n": n, "edition": edition, "split": split, **options}
+                yield Subject(size, "-".join(names), asked)
 
 
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:

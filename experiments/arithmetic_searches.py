@@ -26,7 +26,7 @@ from adelic.storage.records import parse_toml
 from adelic_lab.config.models import SolverConfig
 from adelic_lab.models.solvers import build_solver
 from adelic_lab.report.arithmetic import percent
-from adelic_lab.report.table import NOT_RUN, Table
+from adelic_lab.report.table import NONE, NOT_RUN, Table
 
 SEARCHES, PLAN = common.RESULTS / "searches", common.ROOT / "experiments" / "arithmetic_searched.toml"
 TASKS, EXAMPLES = ("addition", "multiplication"), 10_000
@@ -125,31 +125,23 @@ def rate(found: dict[str, Any]) -> float:
 
 def plan() -> str:
     """Return the plan of the searches that are done."""
-    parts = [
-        {
-            "tasks": [task],
-            "solvers": [solver],
-            "examples": [EXAMPLES],
-            "steps": found["recipe"]["steps"],
-            "solver_recipe": {"learning_rate": rate(found)},
-        }
-        for (task, solver), found in searches().items()
-    ]
+    parts = []
+    for (task, solver), found in searches().items():
+        parts.append({"tasks": [task], "solvers": [solver], "examples": [EXAMPLES]})
+        parts[-1] |= {"steps": found["recipe"]["steps"], "solver_recipe": {"learning_rate": rate(found)}}
     note = "The rates that results/searches chose: arithmetic_searches.py writes this, and says how to run it."
     return f"# {note}\n{tomli_w.dumps({'seeds': 3, 'part': parts})}"
 
 
 def table() -> str:
     """Return the trials in Markdown: right answers by solver and rate, in percent, the rate that is chosen in bold."""
-    done, rows = searches(), []
-    for key in product(TASKS, STEPS):
-        cells = [NOT_RUN] + [""] * (len(RATES) - 1)
-        if key in done:
-            shares, chosen = accuracies(done[key]), rate(done[key])
-            texts = {one: "–" if share is None else percent(share) for one, share in shares.items()}
-            cells = [f"**{texts[one]}**" if one == chosen else texts[one] for one in map(float, RATES)]
-        rows.append((*key, *cells))
-    return Table.of(("problem", "solver", *RATES), tuple(rows), names=2).to_markdown().strip()
+    rows = {key: {RATES[0]: NOT_RUN} for key in product(TASKS, STEPS)}
+    for key, found in searches().items():
+        shares, chosen = accuracies(found), rate(found)
+        texts = {one: NONE if shares[float(one)] is None else percent(shares[float(one)]) for one in RATES}
+        rows[key] = {one: f"**{text}**" if float(one) == chosen else text for one, text in texts.items()}
+    lines = [{"problem": task, "solver": solver, **cells} for (task, solver), cells in rows.items()]
+    return Table.of(("problem", "solver", *RATES), lines, names=2).to_markdown().strip()
 
 
 if __name__ == "__main__":

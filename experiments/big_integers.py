@@ -49,10 +49,12 @@ def main(
             answers[name] = [function() for function in functions.values()]
             medians = common.medians(common.interleaved(functions, repetitions if size < 10**6 else 1))
             for task, seconds in medians.items():
-                entries.append({"task": task, "type": name, "digits": size, "seconds": seconds})
+                before = [one for one in entries if (one["task"], one["type"]) == (task, name)][-1:]
+                growth = [math.log(seconds / e["seconds"]) / math.log(size / e["digits"]) for e in before] or [None]
+                entry = {"task": task, "type": name, "digits": size, "seconds": seconds}
+                entries.append(entry | {"exponent": growth[0]})
                 common.say(f"{task}, {name}: {seconds:.2g} s")
         agree = agree and all(given == answers["int"] for given in answers.values())
-    add_exponents(entries)
     last = [entry for entry in entries if entry["type"] == "fmpz" and entry["digits"] == max(sizes)]
     met = agree and all((entry["exponent"] or 0) < TARGET for entry in last)
     common.say(f"same digits: {'yes' if agree else 'NO'}")
@@ -73,17 +75,6 @@ def tasks(size: int) -> dict[str, Callable[[], Any]]:
         "to_digits": lambda: integers.to_digits(residue, PRIME, size),
         "quotient": lambda: integers.divide_modulo(22, 19, PRIME, size),
     }
-
-
-def add_exponents(entries: list[dict[str, Any]]) -> None:
-    """Give each entry the growth exponent since the size before, None for the first."""
-    before: dict[tuple[str, str], dict[str, Any]] = {}
-    for entry in entries:
-        smaller = before.get((entry["task"], entry["type"]))
-        entry["exponent"] = smaller and math.log(entry["seconds"] / smaller["seconds"]) / math.log(
-            entry["digits"] / smaller["digits"]
-        )
-        before[entry["task"], entry["type"]] = entry
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -20,6 +21,8 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from adelic import AdeleSpace
+from adelic.data.drawn import Answers, Operands
+from adelic.data.sources import DrawnData
 from adelic.errors import AdelicError
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import machine, source_commit, versions
@@ -32,6 +35,7 @@ sys.path.append(str(ROOT))
 Seconds = dict[str, list[float]]
 T = TypeVar("T")
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
+Splits = dict[str, tuple[Operands, Answers]]
 
 
 def instructions() -> str:
@@ -172,6 +176,17 @@ def write(
     say(f"written to {path}")
 
 
+def drawn_splits(questions: DrawnData, seed: int, *, confirmation: bool = False) -> tuple[Operands, Answers, Splits]:
+    """Return the questions to train on, their answers, and the questions of each split with theirs.
+
+    Those of `test` are the first ones, with confirmation all.
+    """
+    operands, answers = questions.questions(seed)
+    tests = islice(questions.tests(seed, operands), None if confirmation else 1)
+    test, right = map(np.concatenate, zip(*tests, strict=True))
+    return operands, answers, {"test": (test, right)} | {k: (X, y) for k, X, y in questions.never_seen(seed, operands)}
+
+
 def place(*, full: bool = True) -> Path:
     """Return the folder of results that are not written elsewhere."""
     return RESULTS if full else Path("runs", "experiments")
@@ -180,6 +195,11 @@ def place(*, full: bool = True) -> Path:
 def read(folder: Path, files: str = "*.json") -> list[dict[str, Any]]:
     """Return the results in a folder."""
     return [parse_object(path.read_bytes()) for path in sorted(folder.glob(files))]
+
+
+def loaded(name: str) -> dict[str, Any]:
+    """Return the committed results of a name."""
+    return parse_object((RESULTS / f"{name}.json").read_bytes())
 
 
 def between_marks(page: Path, mark: str, text: str) -> None:

@@ -31,6 +31,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import LocalGlobalClassifier
 from adelic.number_theory.symbols import REAL, hilbert_symbol, split
 from adelic.storage.files import atomic_write
+from adelic.storage.records import parse_object
 from adelic_lab import Experiment, run, trained_network
 from adelic_lab.plans import read_plan
 from adelic_lab.report.plots import COLOURS, GREY, canvas, render
@@ -65,7 +66,7 @@ def main(*, run_dir: Path | None = None, draw: Flag = False) -> None:
         found = {"about": about, "test": result.test, "bias": float(network.bias.detach()), "places": asked(network)}
         atomic_write(FILE, to_json(found))
     common.say(f"drawing {PICTURE.name}")
-    found = json.loads(FILE.read_text(encoding="utf-8"))
+    found = parse_object(FILE.read_bytes())
     atomic_write(PICTURE, drawn(found))
     common.between_marks(PAGE, f"table: {MARK}", table(found).to_markdown().rstrip())
 

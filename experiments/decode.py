@@ -45,14 +45,14 @@ def main(*, size: common.Positive = 10**5, repetitions: common.Positive = 7, out
     gc.freeze()
     right = all(list(function()) == numbers for function in functions.values())  # compiles, too
     common.say("with the garbage collector, then without")
-    collected, _ = compared(common.interleaved(functions, repetitions))
+    collected = common.medians(common.interleaved(functions, repetitions))
     gc.disable()
-    seconds = common.interleaved(functions, repetitions)
-    ratio, medians = compared(seconds)
+    medians = common.medians(seconds := common.interleaved(functions, repetitions))
+    ratio, with_collector = (found["gmpy2_loop"] / found["decode"] for found in (medians, collected))
     met = right and ratio >= TARGET
     results = {"cores_used": 1, "space": common.described(space), "numbers": {"size": size, "greatest": GREATEST}}
     results |= {"repetitions": repetitions, "median_seconds": medians, "all_seconds": seconds, "ratio": ratio}
-    results |= {"ratio_with_garbage_collector": collected, "target_ratio": TARGET, "all_right": right, "met": met}
+    results |= {"ratio_with_garbage_collector": with_collector, "target_ratio": TARGET, "all_right": right, "met": met}
     for name, median in medians.items():
         common.say(f"{name:>10}: {median / size * 1e6:.2f} µs a number")
     common.say(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
@@ -60,17 +60,10 @@ def main(*, size: common.Positive = 10**5, repetitions: common.Positive = 7, out
     return met
 
 
-def compared(seconds: dict[str, list[float]]) -> tuple[float, dict[str, float]]:
-    """Return how many times as long the loop takes, and the medians."""
-    medians = common.medians(seconds)
-    return medians["gmpy2_loop"] / medians["decode"], medians
-
-
 def residues_of(array: AdeleArray) -> list[list[int]]:
     """Return each number modulo p^N, at each prime."""
     weights = [[p**k for k in reversed(range(array.space.precision))] for p in array.space.primes]
-    residues = (array.digits * np.array(weights, dtype=object)).sum(axis=-1)
-    return [list(row) for row in residues]
+    return [list(row) for row in (array.digits * np.array(weights, dtype=object)).sum(axis=-1)]
 
 
 def loop(residues: list[list[Any]], space: AdeleSpace) -> list[Fraction]:

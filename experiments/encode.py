@@ -13,18 +13,24 @@ parts:
   operations + and * of arrays, against adding their digits without carries
 """
 
+import operator
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import common
+import flint
+import gmpy2
 import numpy as np
 import numpy.typing as npt
+from pyadic import PAdic
 
 from adelic import AdeleSpace
 
 SIZE = 10**6
 Array = npt.NDArray[Any]
+Pairs = list[tuple[int, int]]
 
 
 def main(
@@ -97,7 +103,6 @@ def libraries(size: int, repetitions: int) -> dict[str, Any]:
         "integers": (random_integers(size), np.ones(size, dtype=np.int64)),
         "rationals": common.random_rationals(space, size),
     }
-    loops = {"pyadic": pyadic_loop, "flint": flint_loop, "pari": pari_loop, "gmpy2": gmpy2_loop}
     ratios, targets, nanoseconds = {}, {}, {}
     for kind, (n, m) in pairs.items():
         is_whole = kind == "integers"
@@ -107,7 +112,7 @@ def libraries(size: int, repetitions: int) -> dict[str, Any]:
         counts = dict.fromkeys(functions, size)
         digits = space.encode(given).digits
         np.testing.assert_array_equal(plain(), digits)
-        for name, loop in (loops | ({"gmpy2 without inverses": gmpy2_integers_loop} if is_whole else {})).items():
+        for name, loop in (LOOPS | ({"gmpy2 without inverses": without_inverses} if is_whole else {})).items():
             counts[name] = count = min(200 if name == "pyadic" else 2000, size)
             some = list(zip(n[:count].tolist(), m[:count].tolist(), strict=True))
             functions[name] = partial(loop, space, some)
@@ -115,8 +120,8 @@ def libraries(size: int, repetitions: int) -> dict[str, Any]:
         seconds = common.medians(common.interleaved(functions, repetitions))
         nanoseconds[kind] = {name: seconds[name] / count * 1e9 for name, count in counts.items()}
         least = {"gmpy2": 100 if is_whole else 40, "flint": 100, "pari": 100, "pyadic": 1000, "numpy": 10}
-        for name in list(functions)[1:]:
-            ratios[f"{kind}, {name}"] = nanoseconds[kind][name] / nanoseconds[kind]["adelic"]
+        ours = nanoseconds[kind]["adelic"]
+        ratios |= {f"{kind}, {name}": nanoseconds[kind][name] / ours for name in list(functions)[1:]}
         targets |= {f"{kind}, {name}": float(target) for name, target in least.items()}
     return {"nanoseconds_a_number": nanoseconds, "ratios": ratios, "targets": targets}
 
@@ -144,53 +149,38 @@ def numpy_digits(space: AdeleSpace, n: Array, m: Array | None) -> Array:
     return out
 
 
-def gmpy2_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
-    """Return the digits as text, number by number, with gmpy2."""
-    import gmpy2
-
+def gmpy2_loop(space: AdeleSpace, pairs: Pairs, *, inverses: bool = True) -> list[list[str]]:
+    """Return the digits as text, number by number, with gmpy2; of integers also without inverses."""
     moduli = [(p, gmpy2.mpz(p) ** space.precision) for p in space.primes]
+    if not inverses:
+        return [[gmpy2.digits(n % modulus, p) for p, modulus in moduli] for n, _ in pairs]
     return [[gmpy2.digits(n * gmpy2.invert(m, modulus) % modulus, p) for p, modulus in moduli] for n, m in pairs]
 
 
-def gmpy2_integers_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
-    """Return the same for integers, without inverses."""
-    import gmpy2
-
-    moduli = [(p, gmpy2.mpz(p) ** space.precision) for p in space.primes]
-    return [[gmpy2.digits(n % modulus, p) for p, modulus in moduli] for n, _ in pairs]
-
-
-def flint_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
+def flint_loop(space: AdeleSpace, pairs: Pairs) -> list[list[str]]:
     """Return the digits as text, number by number, with python-flint."""
-    import flint
-
     rings = [(p, flint.fmpz_mod_ctx(flint.fmpz(p) ** space.precision)) for p in space.primes]
     return [[flint.fmpz(int(ring(n) / ring(m))).str(base=p) for p, ring in rings] for n, m in pairs]
 
 
-def pari_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[list[int]]]:
+def pari_loop(space: AdeleSpace, pairs: Pairs) -> list[list[list[int]]]:
     """Return the digits, number by number, with PARI."""
-    from cypari import pari
+    from cypari import pari  # takes over signals when it is loaded
 
     moduli = [(p, pari(p) ** space.precision) for p in space.primes]
-    rows = []
-    for n, m in pairs:
-        q = pari(n) / pari(m)
-        rows.append([q.Mod(modulus).lift().digits(p) for p, modulus in moduli])
-    return rows
+    quotients = (pari(n) / pari(m) for n, m in pairs)
+    return [[q.Mod(modulus).lift().digits(p) for p, modulus in moduli] for q in quotients]
 
 
-def pyadic_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[tuple[int, ...]]]:
+def pyadic_loop(space: AdeleSpace, pairs: Pairs) -> list[list[tuple[int, ...]]]:
     """Return the digits, the lowest first, number by number, with pyadic."""
-    from fractions import Fraction
+    quotients = (Fraction(n, m) for n, m in pairs)
+    return [[PAdic(q, p, space.precision).as_tuple_from_zero for p in space.primes] for q in quotients]
 
-    from pyadic import PAdic
 
-    rows = []
-    for n, m in pairs:
-        q = Fraction(n, m)
-        rows.append([PAdic(q, p, space.precision).as_tuple_from_zero for p in space.primes])
-    return rows
+without_inverses = partial(gmpy2_loop, inverses=False)
+LOOPS = {"pyadic": pyadic_loop, "flint": flint_loop, "pari": pari_loop, "gmpy2": gmpy2_loop}
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def as_digits(rows: list[list[Any]], space: AdeleSpace) -> Array:
@@ -198,9 +188,8 @@ def as_digits(rows: list[list[Any]], space: AdeleSpace) -> Array:
     out = np.zeros((len(rows), space.n_primes, space.precision), dtype=np.uint8)
     for i, row in enumerate(rows):
         for j, found in enumerate(row):
-            digits = [int(d, 36) for d in reversed(found)] if isinstance(found, str) else [int(d) for d in found]
-            if not isinstance(found, (str, tuple)):
-                digits.reverse()  # PARI's highest digit comes first
+            digits = [int(d, 36) if isinstance(d, str) else int(d) for d in found]
+            digits = digits if isinstance(found, tuple) else digits[::-1]  # a text's and PARI's highest comes first
             out[i, j, : len(digits)] = digits[: space.precision]
     return out
 
@@ -209,7 +198,7 @@ def operations(size: int, repetitions: int) -> dict[str, Any]:
     """Compare sums and products of arrays with adding their digits without carries."""
     space = AdeleSpace()
     rng = np.random.default_rng(1)
-    ratios, targets, medians = {}, {}, {}
+    ratios, medians = {}, {}
     n, m = common.random_rationals(space, size)
     kinds = {
         "integers": [space.encode(rng.integers(-(2**31), 2**31, size)) for _ in range(2)],
@@ -217,13 +206,10 @@ def operations(size: int, repetitions: int) -> dict[str, Any]:
     }
     for kind, (a, b) in kinds.items():
         functions = {"digits": lambda a=a, b=b: a.digits + b.digits}
-        functions |= {"+": lambda a=a, b=b: a + b, "-": lambda a=a, b=b: a - b, "*": lambda a=a, b=b: a * b}
-        median = common.medians(common.interleaved(functions, repetitions))
-        medians[kind] = median
-        for operation in "+-*":
-            ratios[f"{kind}, {operation}"] = median["digits"] / median[operation]
-            targets[f"{kind}, {operation}"] = 0.25
-    return {"seconds": medians, "ratios": ratios, "targets": targets}
+        functions |= {sign: partial(act, a, b) for sign, act in OPERATIONS.items()}
+        medians[kind] = median = common.medians(common.interleaved(functions, repetitions))
+        ratios |= {f"{kind}, {sign}": median["digits"] / median[sign] for sign in OPERATIONS}
+    return {"seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 0.25)}
 
 
 if __name__ == "__main__":

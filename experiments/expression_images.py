@@ -13,6 +13,7 @@ Writes experiments/results/expression_images.json, whose figures stand in docs/c
 
 import operator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +55,10 @@ def main(*, output: Path | None = None) -> None:
 
 def shares(questions: DrawnData, seed: int = 0) -> dict[str, float]:
     """Return the part of each split's questions that have an image in training."""
-    is_infix = questions.drawn.is_infix
-    trained_on, _ = questions.questions(seed)
-    seen = {form(row, is_infix=is_infix) for row in trained_on.tolist()}
-    splits = {"test": next(questions.tests(seed, trained_on))[0]}
-    splits |= {name: asked for name, asked, _ in questions.never_seen(seed, trained_on)}
-    return {
-        name: sum(form(row, is_infix=is_infix) in seen for row in asked.tolist()) / len(asked)
-        for name, asked in splits.items()
-    }
+    trained_on, _, splits = common.drawn_splits(questions, seed)
+    form_of = partial(form, is_infix=questions.drawn.is_infix)
+    seen = set(map(form_of, trained_on.tolist()))
+    return {name: sum(form_of(row) in seen for row in X.tolist()) / len(X) for name, (X, _) in splits.items()}
 
 
 def known_operations(questions: DrawnData, seed: int = 0) -> dict[str, Any]:

@@ -43,16 +43,15 @@ def main(*, output: Path | None = None) -> None:
 
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
     """Return what is counted of each split of a task."""
-    trained_on, answers = questions.questions(seed)
+    trained_on, answers, splits = common.drawn_splits(questions, seed, confirmation=True)
     seen, order = np.unique(keys(classes(trained_on)), return_index=True)
     validation = keys(classes(questions.validation(seed, trained_on)[0]))
-    splits = {"test": tuple(map(np.concatenate, zip(*questions.tests(seed, trained_on), strict=True)))}
-    splits |= {name: parts for name, *parts in questions.never_seen(seed, trained_on)}
-    return {
-        split: remembered(classes(X), y, seen, answers[order])
-        | {"different": len(np.unique(keys(classes(X)))), "in_validation": share(keys(classes(X)), validation)}
-        for split, (X, y) in splits.items()
-    }
+    found = {}
+    for split, (X, y) in splits.items():
+        asked = keys(classes(X))
+        found[split] = remembered(classes(X), y, seen, answers[order]) | {"different": len(np.unique(asked))}
+        found[split]["in_validation"] = float(np.isin(asked, validation).mean())
+    return found
 
 
 def classes(forms: npt.NDArray[Any]) -> Masks:
@@ -107,17 +106,8 @@ def remembered(forms: Masks, answers: npt.NDArray[Any], seen: Masks, known: npt.
         assert (known[at] == answers[part, None])[is_seen].all(), "images with different answers"
         has_image[part] = is_seen.any(axis=1)
         said[part] = (known[at] * is_seen).max(axis=1)
-    return {
-        "questions": len(forms),
-        "with_image": float(has_image.mean()),
-        "memory_of_images": float((said == answers).mean()),
-        "most_frequent": float((answers == 0).mean()),
-    }
-
-
-def share(asked: Masks, others: Masks) -> float:
-    """Return the part of the questions that are among others."""
-    return float(np.isin(asked, others).mean())
+    shares = {"with_image": has_image, "memory_of_images": said == answers, "most_frequent": answers == 0}
+    return {"questions": len(forms)} | {name: float(share.mean()) for name, share in shares.items()}
 
 
 if __name__ == "__main__":

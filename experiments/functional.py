@@ -61,18 +61,15 @@ def operations(size: int, device: torch.device) -> list[Operation]:
     integers = torch.randint(-(2**63), 2**63 - 1, (size,), generator=torch.Generator().manual_seed(0)).to(device)
     n, m = (torch.from_numpy(part).to(device) for part in common.random_rationals(SPACE, size))
     found: list[Operation] = []
-    for dtype in (torch.float32, torch.bfloat16):
-
-        def encode(*numbers: torch.Tensor, dtype: torch.dtype = dtype) -> Any:
-            return functional.encode(*numbers, space=SPACE, dtype=dtype)
-
-        name = str(dtype).removeprefix("torch.")
-        found += [(f"encode integers, {name}", True, encode, (integers,))]
-        found += [(f"encode rationals, {name}", True, encode, (n, m))]
+    for name in ("float32", "bfloat16"):
+        encode = partial(functional.encode, space=SPACE, dtype=getattr(torch, name))
+        found += [
+            (f"encode {kind}, {name}", True, encode, of)
+            for kind, of in (("integers", (integers,)), ("rationals", (n, m)))
+        ]
     x, y = (functional.encode(part, space=SPACE) for part in (n, m))
-    found += [("add, float32", False, lambda a, b: functional.add(a, b, SPACE), (x, y))]
-    found += [("mul, float32", False, lambda a, b: functional.mul(a, b, SPACE), (x, y))]
-    return found
+    acts = {"add": functional.add, "mul": functional.mul}
+    return found + [(f"{name}, float32", False, partial(act, space=SPACE), (x, y)) for name, act in acts.items()]
 
 
 def measured(operation: Operation, repetitions: int, device: torch.device) -> dict[str, Any]:

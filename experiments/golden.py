@@ -10,6 +10,7 @@ were printed or written, and a hash of each trained tensor. Some kinds are train
 resumed; that must give the same record. Both commits have to run on one machine, with equal versions of the libraries.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -37,6 +38,8 @@ DIFFERENT_BY_NATURE = re.compile(
 )
 """Keys of results that say when, where and by what a run was made."""
 Record = dict[str, Any]
+Run = Callable[..., tuple[int, str, str]]
+"""`run` of one interpreter."""
 
 
 def write_tables(folder: Path) -> None:
@@ -50,37 +53,23 @@ def write_tables(folder: Path) -> None:
     (folder / "new-prices.csv").write_text("price,tax,cents\n" + "".join(lines[300:]))
 
 
-Runner = Callable[..., tuple[int, str, str]]
-"""From a command, a folder, and maybe a signal and after how many seconds it is sent, to exit code and both outputs."""
-
-
-def runner(python: str, cache: Path, *, threads: int) -> Runner:
-    """Return what runs commands of one interpreter's adelic, with little that could differ from outside."""
-    named = {
-        "ADELIC_CACHE": str(cache),
-        "COLUMNS": "200",
-        "NO_COLOR": "1",
-        "CI": "true",
-        "OMP_NUM_THREADS": str(threads),
-    }
-
-    def run(
-        command: str, folder: Path, stopped_by: signal.Signals | None = None, after: float | None = None
-    ) -> tuple[int, str, str]:
-        words = [python, "-m", "adelic", *shlex.split(command)]
-        words += ["--device", "cpu"] if words[3] in {"train", "tune", "reproduce"} else []
-        with tempfile.TemporaryFile("w+") as output:
-            streams = {"stdout": output, "stderr": subprocess.PIPE, "text": True}
-            with subprocess.Popen(words, cwd=folder, env=os.environ | named, **streams) as process:
-                try:
-                    errors = process.communicate(timeout=after)[1]
-                except subprocess.TimeoutExpired:
-                    process.send_signal(stopped_by)
-                    errors = process.communicate()[1]
-            output.seek(0)
-            return process.returncode, output.read(), errors
-
-    return run
+def run(
+    python: str, variables: dict[str, str], command: str, folder: Path,
+    stopped_by: signal.Signals | None = None, after: float | None = None,
+) -> tuple[int, str, str]:  # fmt: skip
+    """Run a command of an interpreter's adelic, and maybe send it a signal; return exit code and both outputs."""
+    words = [python, "-m", "adelic", *shlex.split(command)]
+    words += ["--device", "cpu"] if words[3] in {"train", "tune", "reproduce"} else []
+    # The output goes to files, which no reader has to empty while the command is waited for.
+    with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(words, cwd=folder, env=os.environ | variables, stdout=printed, stderr=errors) as process:
+            try:
+                process.wait(after)
+            except subprocess.TimeoutExpired:
+                process.send_signal(stopped_by)
+        printed.seek(0)
+        errors.seek(0)
+        return process.returncode, printed.read(), errors.read()
 
 
 def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -134,7 +123,7 @@ def summary(folder: Path, given: set[Path]) -> Record:
 
 
 def attempt(
-    command: str, run: Runner, folder: Path, signals: Sequence[signal.Signals] = (), after: float = 0
+    command: str, run: Run, folder: Path, signals: Sequence[signal.Signals] = (), after: float = 0
 ) -> Record | str:
     """Return what the commands come to if the first is stopped by each of the signals; a text says what went wrong."""
     write_tables(folder)
@@ -159,11 +148,13 @@ def attempt(
 
 def record_kind(kind: str, python: str, cache: Path) -> Record | str:
     """Return the record of a kind, with what a resumed run has otherwise; a text says why there is none."""
-    run = runner(python, cache, threads=2 if kind == "two-threads" else 1)
+    variables = {"ADELIC_CACHE": str(cache), "COLUMNS": "200", "NO_COLOR": "1", "CI": "true"}
+    variables["OMP_NUM_THREADS"] = "2" if kind == "two-threads" else "1"
+    run_it = functools.partial(run, python, variables)
     for command in KINDS[kind]:
         with tempfile.TemporaryDirectory() as folder:
             start = time.monotonic()
-            found = attempt(command, run, Path(folder))
+            found = attempt(command, run_it, Path(folder))
             seconds = time.monotonic() - start
         if isinstance(found, dict):
             break
@@ -172,7 +163,7 @@ def record_kind(kind: str, python: str, cache: Path) -> Record | str:
             # Of half the time, a part goes to starting and a part to later commands: then a run is mostly under way. It
             # may be done already where the first attempt waited for other work or compiled kernels: then earlier.
             with tempfile.TemporaryDirectory() as folder:
-                resumed = attempt(command, run, Path(folder), INTERRUPTED[kind], share * seconds)
+                resumed = attempt(command, run_it, Path(folder), INTERRUPTED[kind], share * seconds)
             if isinstance(resumed, dict):
                 break
         found["resumed"] = [resumed] if isinstance(resumed, str) else differences(found, resumed)[0]

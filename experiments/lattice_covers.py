@@ -46,11 +46,11 @@ def main(*, results_dir: Path = common.RESULTS / "table", output: Path | None = 
         data = acd.load("lattice", n=n)
         outside, test = counts(data, n)
         label, decided = said(rule(outside, outside_labels(data)), test)
-        shares = three_covers(data, n), float((label == data.y_test).mean()), float(decided.mean())
-        sizes[str(n)] = dict(zip(("paths_with_three", "rule", "decided"), shares, strict=True))
+        shares = {"rule": float((label == data.y_test).mean()), "decided": float(decided.mean())}
+        sizes[str(n)] = {"paths_with_three": three_covers(data, n)} | shares
         found = (r for r in read_results(results_dir) if r.row == f"lattice-{n}" and r.edition == "published")
         networks = (r for r in found if r.predictions and "epochs" in r.configuration["recipe"])
-        runs += [about(result) | accuracies(result, data, decided) for result in networks]
+        runs += [accuracies(result, data, decided) for result in networks]
     common.write("lattice_covers.json", ("adelic", "numpy"), {"sizes": sizes, "runs": runs}, output)
 
 
@@ -100,21 +100,16 @@ def said(
     return np.array([label for label, _ in found]), np.array([sure for _, sure in found])
 
 
-def about(result: Result) -> dict[str, Any]:
-    """Return what tells a run from the others."""
-    recipe = result.configuration["recipe"]
-    asked = {"embedding": result.embedding, "features": result.features, "seed": result.seed}
-    return {"row": result.row, **asked, "body": recipe.get("body", "sequence"), "view": recipe.get("view")}
-
-
 def accuracies(result: Result, data: Dataset, decided: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return a run's accuracy on decided rows and on others, for each label."""
+    """Return what tells a run from the others, and its accuracy on decided rows and on others, for each label."""
     assert result.predictions is not None
-    right = unpack(result.predictions, data.y_test.shape, 2) == data.y_test
-    return {
-        part: {name: float(right[rows & (data.y_test == y)].mean()) for y, name in ((0, "matching"), (1, "Lagrange"))}
-        for part, rows in (("decided", decided), ("open", ~decided))
-    }
+    recipe, right = result.configuration["recipe"], unpack(result.predictions, data.y_test.shape, 2) == data.y_test
+    found = {name: getattr(result, name) for name in ("row", "embedding", "features", "seed")}
+    found |= {"body": recipe.get("body", "sequence"), "view": recipe.get("view")}
+    for part, rows in (("decided", decided), ("open", ~decided)):
+        means = (float(right[rows & (data.y_test == y)].mean()) for y in (0, 1))
+        found[part] = dict(zip(("matching", "Lagrange"), means, strict=True))
+    return found
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ Needs the extra `dev`.
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import partial
 from math import lcm
 from pathlib import Path
@@ -45,7 +46,8 @@ class Comparison(NamedTuple):
     digits: int
     size: int
     other: str
-    functions: tuple[Callable[[], Any], Callable[[], Any]]
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
     agree: Callable[[Any, Any], bool]
 
 
@@ -72,15 +74,14 @@ def main(
     pari.allocatemem(2**28, silent=True)
     entries = []
     for c in common.each([*one_number(chosen), *many], lambda c: f"{c.task}, {c.digits} digits, {c.size}"):
-        ours, theirs = c.functions
-        agree = c.agree(ours(), theirs())
+        agree = c.agree(c.ours(), c.theirs())
         calls = max(1, 5000 // c.digits) if c.size == 1 else 1  # of a microsecond each
-        functions = {"adelic": partial(repeat, ours, calls), c.other: partial(repeat, theirs, calls)}
+        functions = {"adelic": partial(repeat, c.ours, calls), c.other: partial(repeat, c.theirs, calls)}
         medians = common.medians(common.interleaved(functions, repetitions, time.process_time))
         seconds = {name: median / calls for name, median in medians.items()}
         ratio, target = seconds["adelic"] / seconds[c.other], TARGETS[c.other]
         met = agree and ratio <= target
-        entry = {"task": c.task, "digits": c.digits, "size": c.size, "other": c.other, "seconds": seconds}
+        entry = {name: getattr(c, name) for name in ("task", "digits", "size", "other")} | {"seconds": seconds}
         entries.append(entry | {"ratio": ratio, "target": target, "agree": agree, "met": met})
         verdict = "met" if met else "missed" if agree else "WRONG"
         common.say(f"{ratio:.2f} of the time of {c.other} (target: {target:g}): {verdict}")
@@ -102,26 +103,22 @@ def one_number(digits: Sequence[int]) -> Iterator[Comparison]:
     for n in digits:
         for name in FUNCTIONS:
             q = rng.randrange(10**8) * PRIME + {"exp": 0, "teichmuller": 3}.get(name, 1)
-            ours, theirs = padic(q, PRIME, n), pari(f"{q} + O({PRIME}^{n})")
-            functions = (getattr(ours, name), getattr(theirs, name))
-            yield Comparison(name, n, 1, "PARI", functions, lambda a, b, n=n: a.lift() == int(b.lift()) % PRIME**n)
+            ours, theirs = (getattr(x, name) for x in (padic(q, PRIME, n), pari(f"{q} + O({PRIME}^{n})")))
+            agree = lambda a, b, n=n: a.lift() == int(b.lift()) % PRIME**n  # noqa: E731
+            yield Comparison(name, n, 1, "PARI", ours, theirs, agree)
     f = [rng.randrange(-(10**50), 10**50) for _ in range(41)]
-    polynomial = pari(f).Polrev()
+    roots = partial(pari(f).Polrev().polrootspadic, PRIME, 1000)
+    same_number = lambda a, b: len(a) == len(b)  # noqa: E731
     yield Comparison(
-        "hensel_roots, degree 40", 1000, 1, "PARI",
-        (lambda: hensel_roots(f, PRIME, 1000), lambda: polynomial.polrootspadic(PRIME, 1000)),
-        lambda a, b: len(a) == len(b),
-    )  # fmt: skip
+        "hensel_roots, degree 40", 1000, 1, "PARI", partial(hensel_roots, f, PRIME, 1000), roots, same_number
+    )
     for n in (max(digits), min(25 * max(digits), LONGEST)):
         bits = n * PRIME.bit_length() // 2 - n // 4
         numerator, denominator = rng.getrandbits(bits - 3), PRIME * rng.getrandbits(bits - 6) + 1
         x = divide_modulo(numerator, denominator, PRIME, n)
-        theirs = pari(x).Mod(pari(PRIME) ** n)
-        yield Comparison(
-            "reconstruction", n, 1, "PARI",
-            (lambda x=x, n=n: reconstruction.decode_digits([Residue(x, n)], (PRIME,), 0)[0], theirs.bestappr),
-            lambda a, b: (a.numerator, a.denominator) == (int(b.numerator()), int(b.denominator())),
-        )  # fmt: skip
+        ours = partial(reconstruction.decode_digits, [Residue(x, n)], (PRIME,), 0)
+        equal = lambda a, b: a[0] == Fraction(int(b.numerator()), int(b.denominator()))  # noqa: E731
+        yield Comparison("reconstruction", n, 1, "PARI", ours, pari(x).Mod(pari(PRIME) ** n).bestappr, equal)
 
 
 def many_numbers(size: int) -> Iterator[Comparison]:
@@ -129,36 +126,30 @@ def many_numbers(size: int) -> Iterator[Comparison]:
     rng = np.random.default_rng(0)
     modulus = fmpz(PRIME) ** DIGITS
     units = rng.integers(0, 10**8, size) * PRIME + 1
-    for name, loop in {"sqrt": sqrt, "exp": exp, "log": log, "teichmuller": teichmuller}.items():
-        numbers = units + {"exp": -1, "teichmuller": 2}.get(name, 0)
-        ours, theirs = padic(numbers, PRIME, DIGITS), [fmpz(x) for x in numbers.tolist()]
-        yield Comparison(
-            name, DIGITS, size, "FLINT",
-            (getattr(ours, name), lambda loop=loop, theirs=theirs: loop(theirs, modulus)),
-            lambda a, b: a.lift().tolist() == b,
-        )  # fmt: skip
+    for loop in (sqrt, exp, log, teichmuller):
+        numbers = units + {exp: -1, teichmuller: 2}.get(loop, 0)
+        ours, theirs = padic(numbers, PRIME, DIGITS), partial(loop, [fmpz(x) for x in numbers.tolist()], modulus)
+        equal = lambda a, b: a.lift().tolist() == b  # noqa: E731
+        yield Comparison(loop.__name__, DIGITS, size, "FLINT", getattr(ours, loop.__name__), theirs, equal)
     numbers = rng.integers(1, 10**8, size)
     numbers += numbers % PRIME == 0
-    ours, theirs = padic(numbers, PRIME, DIGITS), [fmpz(x) for x in numbers.tolist()]
-    yield Comparison(
-        "is_square", DIGITS, size, "FLINT",
-        (ours.is_square, lambda: [x.jacobi(PRIME) == 1 for x in theirs]), lambda a, b: a.tolist() == b,
-    )  # fmt: skip
-    yield Comparison(
-        f"hilbert_symbol at {LARGE:,}", 1, size, "FLINT",
-        (lambda: hilbert_symbol(numbers, np.array([LARGE]), LARGE), lambda: [x.jacobi(LARGE) for x in theirs]),
-        lambda a, b: a.tolist() == b,
-    )  # fmt: skip
+    own = [fmpz(x) for x in numbers.tolist()]
+    for task, digits, ours, theirs in (
+        ("is_square", DIGITS, padic(numbers, PRIME, DIGITS).is_square, lambda: [x.jacobi(PRIME) == 1 for x in own]),
+        (
+            f"hilbert_symbol at {LARGE:,}", 1,
+            partial(hilbert_symbol, numbers, np.array([LARGE]), LARGE), lambda: [x.jacobi(LARGE) for x in own],
+        ),
+    ):  # fmt: skip
+        yield Comparison(task, digits, size, "FLINT", ours, theirs, lambda a, b: a.tolist() == b)
 
 
 def sqrt(numbers: list[Any], modulus: Any) -> list[Any]:
     """Return the square roots of units that are 1 modulo p: Newton's steps for 1/√u, which double the digits."""
-    half = (modulus + 1) // 2
-    steps = range((DIGITS - 1).bit_length())
-    roots = []
+    half, roots = (modulus + 1) // 2, []
     for u in numbers:
         z = fmpz(1)
-        for _ in steps:
+        for _ in range((DIGITS - 1).bit_length()):
             z = z * (3 - u * z * z) * half % modulus
         roots.append(u * z % modulus)
     return roots

@@ -8,7 +8,6 @@ Writes experiments/results/number-theory-audit/TASK.json by `adelic data audit T
 usual options, and another file for each choice of options that `adelic reproduce number-theory` asks a task with.
 """
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -20,6 +19,7 @@ import common
 from adelic.cli.options import Flag
 from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic.storage.records import parse_object
 from adelic_lab.plans import read_plan
 
 PAGE = common.DOCS / "number-theory.md"
@@ -46,7 +46,7 @@ def main(*, lines: Flag = False, task: str = "gcd", full: bool = False, output: 
         command = [sys.executable, "-m", "adelic", "data", "audit", *words, "--output", str(folder / path.name)]
         subprocess.run(command, check=True)
     if full or lines:
-        found = (json.loads(path.read_text(encoding="utf-8")) for path in asked)
+        found = (parse_object(path.read_bytes()) for path in asked)
         common.between_marks(PAGE, MARK, to_lines(found))
 
 
@@ -54,9 +54,7 @@ def audits() -> dict[Path, list[str]]:
     """Return the arguments of each audit by its file: the tasks, and behind each the options of the plan."""
     found = {}
     plan = [one.experiments[0].questions for one in read_plan("full", "number-theory")]
-    for name in TASKS:
-        if name in ARITHMETIC:
-            continue
+    for name in (one for one in TASKS if one not in ARITHMETIC):
         found[FOLDER / f"{name}.json"] = [name]
         for data in plan:
             if data.task == name and data.task_options:

@@ -30,8 +30,6 @@ from adelic.data.lookup import RowIndex
 from adelic.data.sources import DrawnData
 from adelic_lab.plans import read_plan
 
-Splits = dict[str, tuple[Operands, Answers]]
-
 
 def main(*, examples: common.Positive = 20_000, full: bool = False, output: Path | None = None) -> None:
     """Draw the questions of seed 0, and write what is counted.
@@ -53,9 +51,7 @@ def main(*, examples: common.Positive = 20_000, full: bool = False, output: Path
 def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
     """Return what is counted of a task's questions."""
     task = questions.drawn
-    operands, answers = questions.questions(seed)
-    splits: Splits = {"test": next(iter(questions.tests(seed, operands)))}
-    splits |= {name: (X, y) for name, X, y in questions.never_seen(seed, operands)}
+    operands, answers, splits = common.drawn_splits(questions, seed)
     drawn = np.random.default_rng(seed).integers(0, 2, len(answers))
     solver = fitted(task, operands, answers)
     return {
@@ -84,15 +80,11 @@ def of_split(
     solver: Parity, trained_on: Operands, asked: Operands, answers: Answers, task: SampledTask
 ) -> dict[str, float | int]:
     """Return how many questions are right, known, and remembered."""
-    right, is_known = solver.answer(asked) == answers, solver.is_known(asked)
+    right, known = solver.answer(asked) == answers, solver.is_known(asked)
     everywhere = RowIndex(joined(trained_on, task, solver.modulus)).find(joined(asked, task, solver.modulus)) >= 0
-    return {
-        "questions": len(asked),
-        "right": int(right.sum()),
-        "known": int(is_known.sum()),
-        "right_of_known": int(right[is_known].sum()),
-        "with_all_classes_of_an_example": int(everywhere.sum()),
-    }
+    counts = {"right": right, "known": known, "right_of_known": right & known}
+    counts["with_all_classes_of_an_example"] = everywhere
+    return {"questions": len(asked)} | {name: int(rows.sum()) for name, rows in counts.items()}
 
 
 def joined(operands: Operands, task: SampledTask, modulus: int) -> npt.NDArray[np.int64]:
@@ -103,7 +95,7 @@ def joined(operands: Operands, task: SampledTask, modulus: int) -> npt.NDArray[n
     return np.concatenate(local_classes(local_parts(numbers, task.space.primes), modulus), axis=1)
 
 
-def compared(task: SampledTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, Any]:
+def compared(task: SampledTask, operands: Operands, answers: Answers, splits: common.Splits) -> dict[str, Any]:
     """Return which share of each split is right after other examples, and what was tried."""
     solver = fitted(task, operands, answers)
     right = {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}

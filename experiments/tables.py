@@ -15,7 +15,7 @@ Figures are not checked: each version of Matplotlib draws them a little differen
 """
 
 import importlib
-import json
+import itertools
 import os
 import re
 import shlex
@@ -134,7 +134,7 @@ def made_from(name: str, first: str, *words: str) -> str | None:
         tables = script.tables_of(common.read(script.FOLDER))
         return "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
     if name in TABLES:
-        results = loaded(name)
+        results = common.loaded(name)
         commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
         versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
         origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
@@ -142,11 +142,6 @@ def made_from(name: str, first: str, *words: str) -> str | None:
     if re.fullmatch(r"\w+", name) and name not in OF_THE_PACKAGE:
         raise ConfigurationError(f"there is no table {name!r}; known: {', '.join(TABLES)}")
     return None
-
-
-def loaded(name: str) -> dict[str, Any]:
-    """Return a file of results."""
-    return json.loads((common.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache
@@ -181,45 +176,43 @@ def ratios(results: dict[str, Any]) -> str:
     rows = []
     for name, ratio in results["ratios"].items():
         target = results["targets"].get(name)
-        verdict = "" if target is None else "met" if ratio >= target else "**missed**"
-        said = f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
-        rows.append([name, said, f"{target:g}" if target else "–", verdict])
+        verdict = ["–", ""] if target is None else [f"{target:g}", "met" if ratio >= target else "**missed**"]
+        rows.append([name, short(ratio), *verdict])
     return table(["", "ratio", "target", ""], rows)
+
+
+def short(value: float) -> str:
+    """Return a number with two decimals, from 10 on with none."""
+    return f"{value:,.{2 if value < 10 else 0}f}"
 
 
 def decode(results: dict[str, Any]) -> str:
     """Return the speed of `decode()` and of the loop."""
-    rows = [
-        [name.replace("_", " "), f"{seconds / results['numbers']['size'] * 1e6:.2f}"]
-        for name, seconds in results["median_seconds"].items()
-    ]
-    note = (
-        f"Ratio {results['ratio']:.1f} (target: {results['target_ratio']:g}); with Python's garbage collector on "
-        f"{results['ratio_with_garbage_collector']:.1f}."
-    )
-    return table(["", "µs a number"], rows) + "\n\n" + note
+    size, seconds = results["numbers"]["size"], results["median_seconds"]
+    rows = [[name.replace("_", " "), f"{1e6 * value / size:.2f}"] for name, value in seconds.items()]
+    text = table(["", "µs a number"], rows)
+    note = "with Python's garbage collector on {ratio_with_garbage_collector:.1f}"
+    return text + "\n\n" + f"Ratio {{ratio:.1f}} (target: {{target_ratio:g}}); {note}.".format_map(results)
 
 
 def big_integers(results: dict[str, Any]) -> str:
     """Return the seconds of long integers, and how they grow."""
-    entries = results["entries"]
-    sizes = sorted({entry["digits"] for entry in entries})
+    frame = pd.DataFrame(results["entries"])
+    seconds, exponents = (
+        frame.pivot(index=["task", "type"], columns="digits", values=v) for v in ("seconds", "exponent")
+    )
     rows = []
-    for task in dict.fromkeys(entry["task"] for entry in entries):
-        for kind in dict.fromkeys(entry["type"] for entry in entries):
-            chosen = {e["digits"]: e for e in entries if (e["task"], e["type"]) == (task, kind)}
-            exponent = chosen[sizes[-1]]["exponent"] if sizes[-1] in chosen else None
-            cells = [f"{chosen[size]['seconds']:.2g}" if size in chosen else "not run" for size in sizes]
-            rows.append([f"{task}, {kind}", *cells, "–" if exponent is None else f"{exponent:.2f}"])
-    return table(["seconds", *(f"{size:,} digits" for size in sizes), "exponent"], rows)
+    for key in itertools.product(frame["task"].unique(), frame["type"].unique()):
+        cells = (f"{value:.2g}" for value in seconds.loc[key])
+        rows.append([", ".join(key), *cells, f"{exponents.loc[key].iloc[-1]:.2f}"])
+    return table(["seconds", *map("{:,} digits".format, seconds.columns), "exponent"], rows)
 
 
 def local_functions(results: dict[str, Any]) -> str:
     """Return the microseconds of functions at one place, a number, and how many times another system's they are."""
     rows = []
     for e in results["entries"]:
-        micros = [e["seconds"][name] / e["size"] * 1e6 for name in ("adelic", e["other"])]
-        ours, other = (f"{value:,.{2 if value < 10 else 0}f}" for value in micros)
+        ours, other = (short(1e6 * e["seconds"][name] / e["size"]) for name in ("adelic", e["other"]))
         ratio = f"{e['ratio']:.1f}{'' if e['met'] else ' (missed)'}"
         rows.append([e["task"], f"{e['digits']:,}", f"{e['size']:,}", ours, f"{other} ({e['other']})", ratio])
     targets = " and ".join(dict.fromkeys(f"{e['target']:g} ({e['other']})" for e in results["entries"]))
@@ -247,7 +240,7 @@ def training_throughput(results: dict[str, Any], rates: dict[str, dict[str, floa
 
 def training_throughput_avx2(results: dict[str, Any]) -> str:
     """Return the same without AVX-512, beside what products alone would allow."""
-    return training_throughput(results, loaded("training_products_avx2")["gigaflops"])
+    return training_throughput(results, common.loaded("training_products_avx2")["gigaflops"])
 
 
 def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
@@ -273,19 +266,15 @@ def training_products(results: dict[str, Any]) -> str:
     >>> print(training_products({"gigaflops": {"inner layer": {"torch": 50.0, "ours": 100.0}}}).splitlines()[-1])
     | inner layer | 50 | 100 | 2.00 |
     """
-    rows = [
-        [layer, f"{rates['torch']:.0f}", f"{rates['ours']:.0f}", f"{rates['ours'] / rates['torch']:.2f}"]
-        for layer, rates in results["gigaflops"].items()
-    ]
+    found = ((layer, rates["torch"], rates["ours"]) for layer, rates in results["gigaflops"].items())
+    rows = [[layer, f"{theirs:.0f}", f"{ours:.0f}", f"{ours / theirs:.2f}"] for layer, theirs, ours in found]
     return table(["float32, 10^9 operations a second on a core", "torch's own", "ours", "ratio"], rows)
 
 
 def training_embedding(results: dict[str, Any]) -> str:
     """Return the time of a step with AOE as a multiple of one with a learned embedding."""
-    rows = [
-        [str(e["length"]), f"{e['ratio']:.3f}", "–".join(f"{bound:.3f}" for bound in e["interval"])]
-        for e in results["entries"]
-    ]
+    row = "{length}|{ratio:.3f}|{interval[0]:.3f}–{interval[1]:.3f}"
+    rows = [row.format_map(entry).split("|") for entry in results["entries"]]
     return table(["length", "step with AOE / with nn.Embedding", "95 % interval of the mean"], rows)
 
 
@@ -295,14 +284,11 @@ def compact(results: dict[str, Any]) -> str:
     Each was trained once on three rows with two embeddings; the rule was written down before the first run.
     """
     candidates = pd.DataFrame(results["entries"]).groupby(["steps", "dropout"])
-    counts, means = candidates.size(), candidates[["accuracy", "loss"]].mean()
-    found = dict(zip(means.index, means.itertuples(index=False, name=None), strict=True))
-    chosen = choose_compact(found)
-    rows = []
-    for (steps, dropout), (accuracy, loss) in found.items():
-        mark = "chosen" if (steps, dropout) == chosen else ""
-        figures = [str(counts[steps, dropout]), f"{100 * accuracy:.2f}", f"{loss:.4f}", mark]
-        rows.append([f"{steps:,}", f"{dropout:g}", *figures])
+    found = {one: (runs["accuracy"].mean(), runs["loss"].mean()) for one, runs in candidates}
+    chosen, counts, rows = choose_compact(found), candidates.size(), []
+    for one, (accuracy, loss) in found.items():
+        mark = "chosen" if one == chosen else ""
+        rows.append([f"{one[0]:,}", f"{one[1]:g}", f"{counts[one]}", f"{100 * accuracy:.2f}", f"{loss:.4f}", mark])
     return table(["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""], rows)
 
 
@@ -355,8 +341,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 """What makes each table, by the name of its file of results."""
 TABLES["training_products_avx2"] = training_products
-TABLES |= dict.fromkeys(("encode_memory", "encode_memory_avx2", "encode_operations"), ratios)
-TABLES |= dict.fromkeys(("encode_libraries", "encode_libraries_avx2"), ratios)
+TABLES |= {f"encode_{part}": ratios for part in ("memory", "memory_avx2", "operations", "libraries", "libraries_avx2")}
 
 if __name__ == "__main__":
     common.run(main)

@@ -23,6 +23,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -199,7 +200,7 @@ def throughput(options: Options) -> Results:
         ratios = {side: rates[side] / rates["stock"] for side in sides if "stock" in rates and side != "stock"}
         entry = {"length": length, "batch_size": batch_size, "steps": n_steps, "tokens_per_second": rates}
         entries.append(entry | {"ratios": ratios, "step_seconds": seconds})
-        common.say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
+        common.say(f"length {length}: tokens/s {rates}, ratios {ratios}")
     met = all(entry["ratios"].get("float32", 0) >= 4 for entry in entries)
     return {"batch_size": options.batch_size, "target": 4, "met": met, "entries": entries}
 
@@ -211,16 +212,17 @@ def embedding(options: Options) -> Results:
     for length, compiled in itertools.product(lengths, (False, True) if is_wanted(device) else (False,)):
         tokens = options.batch_size * (length + 1)
         n_steps = math.ceil(options.tokens / tokens)
-        named = f"length {length}{', compiled' * compiled}"
-        common.say(f"{named}, both embeddings, {n_steps} steps")
+        common.say(f"length {length}{', compiled' * compiled}, both embeddings, {n_steps} steps")
         found = in_a_process(worker_embedding, options, length, n_steps, compiled)
-        ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
-        median, mean, half = statistics.median(ratios), statistics.fmean(ratios), confidence_interval(ratios)
-        rates = {name: n_steps * tokens / seconds for name, seconds in common.medians(found).items()}
-        entry = {"length": length, "compiled": compiled, "steps": n_steps, "ratio": median, "mean": mean}
-        entry |= {"interval": [mean - half, mean + half], "tokens_per_second": rates, "seconds": found}
-        entries.append(entry)
-        common.say(f"{named}: AOE / nn.Embedding {median:.3f}, mean {mean:.3f} ± {half:.3f}; tokens/s: {rates}")
+        ratios = np.divide(found["adelic"], found["learned"]).tolist()
+        mean, half = statistics.fmean(ratios), confidence_interval(ratios)
+        entry = {"length": length, "compiled": compiled, "steps": n_steps, "ratio": statistics.median(ratios)}
+        entry |= {"mean": mean, "interval": [mean - half, mean + half]}
+        entry["tokens_per_second"] = {name: n_steps * tokens / s for name, s in common.medians(found).items()}
+        common.say(
+            "AOE / nn.Embedding {ratio:.3f}, mean in {interval}; tokens/s: {tokens_per_second}".format_map(entry)
+        )
+        entries.append(entry | {"seconds": found})
     about = {"device": device_name(device), "compute": options.compute, "batch_size": options.batch_size}
     return about | {"met": all(entry["interval"][0] <= 1 for entry in entries), "entries": entries}
 
@@ -229,10 +231,9 @@ def products(options: Options) -> Results:
     """Measure the products of a layer, which take most of a step."""
     common.say(f"{len(LAYERS)} linear layers, one core")
     seconds = in_a_process(worker_products, 10 * options.repetitions)
-    rates = {
-        layer: {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
-        for (layer, shape), found in zip(LAYERS.items(), map(common.medians, seconds), strict=True)
-    }
+    rates = {}
+    for (layer, shape), found in zip(LAYERS.items(), map(common.medians, seconds), strict=True):
+        rates[layer] = {side: 6 * TOKENS * math.prod(shape) / median / 1e9 for side, median in found.items()}
     return {"tokens": TOKENS, "gigaflops": rates, "seconds": seconds}
 
 
@@ -243,11 +244,9 @@ def paper_recipe(batch_size: int, compute: str = "float32") -> adelic_lab.TrainC
 
 def random_splits(length: int, rows: int, device: torch.device = CPU) -> list[Split]:
     """Return random rows to train on, and a few to validate."""
-    rng = np.random.default_rng(0)
-    return [
-        Split(torch.from_numpy(rng.integers(0, N_NUMBERS, (n, length))), rng.integers(0, N_CLASSES, n), device)
-        for n in (rows, 16)
-    ]
+    draw = np.random.default_rng(0).integers
+    drawn = ((draw(0, N_NUMBERS, (n, length)), draw(0, N_CLASSES, n)) for n in (rows, 16))
+    return [Split(torch.from_numpy(ids), labels, device) for ids, labels in drawn]
 
 
 def model_for(name: str, length: int, recipe: adelic_lab.TrainConfig) -> SequenceClassifier:
@@ -255,22 +254,27 @@ def model_for(name: str, length: int, recipe: adelic_lab.TrainConfig) -> Sequenc
     torch.manual_seed(0)
     form = {"features": "digits"} if name == "adelic" else {}  # the paper's
     vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model, **form)
-    return SequenceClassifier(
-        vectors, n_classes=N_CLASSES, max_length=length, n_layers=recipe.n_layers, n_heads=recipe.n_heads,
-        d_feedforward=recipe.d_feedforward, dropout=recipe.dropout, norm=recipe.norm,
-    )  # fmt: skip
+    shape = {key: getattr(recipe, key) for key in ("n_layers", "n_heads", "d_feedforward", "dropout", "norm")}
+    return SequenceClassifier(vectors, n_classes=N_CLASSES, max_length=length, **shape)
+
+
+def trainer(
+    name: str, length: int, recipe: adelic_lab.TrainConfig, splits: list[Split], device: torch.device = CPU
+) -> Trainer:
+    """Return our loop for the paper's model."""
+    model = model_for(name, length, recipe).to(device)
+    return Trainer(model, recipe, *splits, objective=OneClass(N_CLASSES), seed=0)
 
 
 def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float:
     """Return the seconds of some steps, after an epoch of as many that does not count."""
     recipe = paper_recipe(batch_size, "float32" if side == "stock" else side)
     train, validation = random_splits(length, n_steps * batch_size)
-    model = model_for("learned" if side == "stock" else "adelic", length, recipe)
     loop: StockLoop | Trainer
     if side == "stock":
-        loop = StockLoop(Stock(model), recipe, train.ids, train.labels)
+        loop = StockLoop(Stock(model_for("learned", length, recipe)), recipe, train.ids, train.labels)
     else:
-        loop = Trainer(model, recipe, train, validation, objective=OneClass(N_CLASSES), seed=0)
+        loop = trainer("adelic", length, recipe, [train, validation])
     loop.run_epoch()
     start = time.perf_counter()
     loop.run_epoch()
@@ -283,13 +287,7 @@ def worker_embedding(options: Options, length: int, n_steps: int, compiled: bool
         os.environ[COMPILE] = "off"
     device, recipe = torch.device(options.device), paper_recipe(options.batch_size, options.compute)
     splits = random_splits(length, n_steps * options.batch_size, device)
-    trainers = {
-        name: Trainer(
-            model_for(name, length, recipe).to(device), recipe, *splits, objective=OneClass(N_CLASSES), seed=0
-        )
-        for name in ("adelic", "learned")
-    }
-    runs = {name: trainer.run_epoch for name, trainer in trainers.items()}
+    runs = {name: trainer(name, length, recipe, splits, device).run_epoch for name in ("adelic", "learned")}
     return common.interleaved(runs, 2 * options.repetitions)
 
 
@@ -299,17 +297,17 @@ def worker_products(repetitions: int) -> list[common.Seconds]:
     found = []
     for n, m in LAYERS.values():
         x, weight, bias = (torch.randn(shape, requires_grad=True) for shape in ((TOKENS, n), (m, n), (m,)))
-        grad = torch.randn(TOKENS, m)
-        sides = {
-            "torch": lambda x=x, w=weight, b=bias: functional.linear(x, w, b),
-            "ours": lambda x=x, w=weight, b=bias: project(x, Affine(w, b), torch.float32),
-        }
+        sides = {"torch": functional.linear, "ours": lambda x, w, b: project(x, Affine(w, b), torch.float32)}
         passes = {
-            side: lambda f=f, given=(x, weight, bias), g=grad: torch.autograd.grad(f(), given, g)
-            for side, f in sides.items()
+            name: partial(both_passes, side, torch.randn(TOKENS, m), x, weight, bias) for name, side in sides.items()
         }
         found.append(common.interleaved(passes, repetitions, time.thread_time))
     return found
+
+
+def both_passes(layer: Callable[..., torch.Tensor], gradient: torch.Tensor, *given: torch.Tensor) -> None:
+    """Compute what a layer makes of some tensors, and their gradients."""
+    torch.autograd.grad(layer(*given), given, gradient)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,8 @@ class BallContext(nn.Module):
 
     The vectors start at 0, so that at first every operation is as likely as every other. Their gradient is sparse.
 
-    Shape: residues int64 (n, arity), in [0, q^depth) -> shares of the operations in each layer (n, 2, 16).
+    Shape: residues int64 (n, arity), in [0, q^depth), and digits, which it does not read -> shares of the operations in
+    each layer (n, 2, 16).
 
     Source: of the basis, M. van der Put, "Algèbres de fonctions continues p-adiques", Indag. Math. 30 (1968).
     """
@@ -80,7 +81,7 @@ class BallContext(nn.Module):
         self.balls = nn.EmbeddingBag(arity * n_balls, _LAYERS * _OPERATIONS, mode="sum", sparse=True)
         nn.init.zeros_(self.balls.weight)
 
-    def forward(self, residues: torch.Tensor) -> torch.Tensor:
+    def forward(self, residues: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
         """Return how much each layer is to do of each operation; the shares of a layer add up to 1."""
         balls = residues[..., None] % self.moduli + self.starts
         return _shares(self.balls(balls.flatten(1)))
@@ -94,7 +95,8 @@ class SizeContext(nn.Module):
     perceptron reads these and the digits, one-hot. Its last layer starts at 0, so that at first every operation is as
     likely as every other.
 
-    Shape: real values (n, arity), of about unit size, and digits int64 (n, arity, places) -> shares (n, 2, 16).
+    Shape: real values (n, arity), of about unit size, and digits int64 (n, arity, places), of which the first are read
+    -> shares (n, 2, 16).
     """
 
     def __init__(self, primes: Sequence[int], arity: int) -> None:
@@ -132,16 +134,22 @@ class ContextPlacewise(nn.Module):
     Multiplications by constants are diagonal in the characters of the units modulo p, additions in those of Z/p. Both
     are such products, and two layers compute every affine map of a residue, by a factor and a constant.
 
-    Shape: first digits int64 (n, arity, n_primes) and context (n, 2, 16) -> logits (n, n_primes, max_prime), −inf for
-    what is not a digit, from p on.
+    Shape: what the context sees of the operands, (n, arity), and first digits int64 (n, arity, n_primes) -> logits
+    (n, n_primes, max_prime), −inf for what is not a digit, from p on.
+
+    Args:
+        space: the primes.
+        arity: operands a row.
+        context: a `BallContext`, which sees residues, or a `SizeContext`, which sees real values and some digits.
     """
 
     is_no_digit: torch.Tensor
     rows: torch.Tensor
 
-    def __init__(self, space: AdeleSpace, arity: int) -> None:
+    def __init__(self, space: AdeleSpace, arity: int, context: BallContext | SizeContext) -> None:
         super().__init__()
         places, most = space.n_primes, max(space.primes)
+        self.context = context
         # Products of independent factors of variance 1 have variance 1.
         self.digits = nn.Parameter(_uniform(_GAIN, arity, places, most, _HIDDEN))
         self.contexts = nn.Parameter(_uniform(_GAIN, _LAYERS, places, _OPERATIONS, _HIDDEN))
@@ -153,10 +161,12 @@ class ContextPlacewise(nn.Module):
         is_no_digit = torch.arange(most) >= torch.tensor(space.primes)[:, None]
         self.register_buffer("is_no_digit", is_no_digit, persistent=False)
         self.register_buffer("rows", torch.arange(places)[:, None] * most, persistent=False)
+        self.digit_loss = AdelicLoss(space, real_weight=0.0)
 
-    def forward(self, digits: torch.Tensor, context: torch.Tensor, places: Sequence[int] | None = None) -> torch.Tensor:
+    def forward(self, seen: torch.Tensor, digits: torch.Tensor, places: Sequence[int] | None = None) -> torch.Tensor:
         """Return the logits of the answer's first digits, of some places alone if these are given by their indices."""
         chosen: Any = slice(None) if places is None else list(places)
+        context = self.context(seen, digits := digits.long())
         rows = digits.permute(1, 2, 0)[:, chosen] + self.rows[chosen]  # (arity, places, n)
         units = functional.embedding(rows[0], self.digits[0].flatten(0, 1))
         for others, table in zip(rows[1:], self.digits[1:], strict=True):
@@ -170,44 +180,15 @@ class ContextPlacewise(nn.Module):
             values = torch.baddbmm(bias[chosen][:, None], units, outer[chosen])
         return values.transpose(0, 1).masked_fill(self.is_no_digit[chosen], -math.inf)
 
-
-def _uniform(bound: float, *shape: int) -> torch.Tensor:
-    return torch.empty(shape).uniform_(-bound, bound)
-
-
-class ContextNetwork(nn.Module):
-    """A `ContextPlacewise` with the context that it asks, and the loss of its digits.
-
-    Shape: what the context sees of the operands, (n, arity), digits (n, arity, n_primes) -> logits
-    (n, n_primes, max_prime).
-
-    Args:
-        space: the primes.
-        arity: operands a row.
-        context: a `BallContext`, which sees residues, or a `SizeContext`, which sees real values and some digits.
-    """
-
-    def __init__(self, space: AdeleSpace, arity: int, context: BallContext | SizeContext) -> None:
-        super().__init__()
-        self.context = context
-        self.body = ContextPlacewise(space, arity)
-        self.digit_loss = AdelicLoss(space, real_weight=0.0)
-
-    def forward(self, seen: torch.Tensor, digits: torch.Tensor, places: list[int] | None = None) -> torch.Tensor:
-        """Return the logits, of some places alone if these are given."""
-        digits = digits.long()
-        if isinstance(self.context, SizeContext):
-            choice = self.context(seen, digits[..., : len(self.context.primes)])
-        else:
-            choice = self.context(seen)
-        logits: torch.Tensor = self.body(digits, choice, places)
-        return logits
-
     def loss(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Return the mean cross-entropy of digits (n, n_primes)."""
         prediction = AdelicPrediction(logits[:, 0, 0], logits[:, :, None])
         value: torch.Tensor = self.digit_loss(prediction, (logits[:, 0, 0], targets[..., None]))
         return value
+
+
+def _uniform(bound: float, *shape: int) -> torch.Tensor:
+    return torch.empty(shape).uniform_(-bound, bound)
 
 
 class Context(Solver):
@@ -222,7 +203,7 @@ class Context(Solver):
     """
 
     learning_rate: float = 2e-2
-    _network: ContextNetwork | None = None
+    _network: ContextPlacewise | None = None
 
     def __init__(self, *, prime: int = 2) -> None:
         if prime > _DEEPEST or not is_prime(prime):  # of a much greater number there is no proof that it is a prime
@@ -239,7 +220,7 @@ class Context(Solver):
         """Learn from examples."""
         self._space = space_for(problem)
         with schedule.initialisation():
-            self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
+            self._network = ContextPlacewise(self._space, problem.arity, self._context(operands))
         inputs, targets = self._inputs(operands), _targets(self._space, answers)
         _train(self._network, *inputs, targets, schedule)
 
@@ -285,21 +266,21 @@ class Hybrid(Context):
 
 
 def _train(
-    network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, schedule: Schedule
+    network: ContextPlacewise, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, schedule: Schedule
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
     n_rows = len(seen)
     # Of a quarter of the examples at most: the hardest of few would else be any.
     hard = _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4))
-    dense, others = list(network.body.parameters()), []
+    context = list(network.context.parameters())
+    dense, others = [weight for weight in network.parameters() if not any(weight is one for one in context)], []
     if isinstance(network.context, BallContext):
         # Their gradients are sparse, which AdamW refuses; Adagrad takes them, with a rate of its own for each ball.
-        balls = network.context.parameters()
-        others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
+        others.append(torch.optim.Adagrad(context, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
     else:
-        dense.extend(network.context.parameters())
+        dense += context
     optimizer = torch.optim.AdamW(dense, lr=schedule.peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
-    scouts = list(range(len(network.body.rows)))[-_SCOUTS:]
+    scouts = list(range(len(network.rows)))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         # `UNKNOWN_DIGIT` is what cross_entropy leaves out: an unknown digit makes no row hard.

@@ -17,7 +17,7 @@ WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_sea
 FIGURES = {"seconds": 1.0, "peak_bytes": 9, "rows": 6, "file_bytes": 9}
 SMALL = {
     "acd_audits": (
-        {"acd.audit": lambda task, **_: {"task": task}},
+        {"acd.audit": lambda name, **_: {"task": name}},
         {"full": True, "tasks": ("schubert", "weaving")},
         "schubert-4-published.json",
     ),
@@ -55,7 +55,7 @@ SMALL = {
         {
             "PAGE": Path("page.md"),
             "audits": lambda: {Path("gcd.json"): ["gcd"], Path("other.json"): ["other"]},
-            "subprocess.run": lambda words, **_: Path(words[-1]).write_text(f'"{words[5]}"'),
+            "subprocess.run": lambda words, **_: Path(words[-1]).write_text(f'{{"task": "{words[5]}"}}'),
             "to_lines": lambda audits: f"lines {list(audits)}",
         },
         {"full": True},
