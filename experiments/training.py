@@ -46,10 +46,9 @@ from adelic_lab.models import device_name
 from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import OneClass
-from adelic_lab.train.passes import Split
+from adelic_lab.train.passes import TOKENS, Split
 from adelic_lab.train.steps import SWITCH as COMPILE
 from adelic_lab.train.steps import is_wanted
-from adelic_lab.train.workers import TOKENS
 
 SIDES = ("stock", "float32", "bfloat16")
 N_NUMBERS, N_CLASSES = 24, 5

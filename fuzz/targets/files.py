@@ -19,7 +19,7 @@ import adelic_lab
 from adelic import AdelicError, acd
 from adelic.data import StoreWarning
 from adelic_lab.report.files import write_result
-from adelic_lab.runs.listing import list_runs
+from adelic_lab.runs.folders import list_runs
 from adelic_lab.train.signals import Stopped
 from targets.case import Case, check_error
 from targets.runs import outcome, random_config, stop_after, timeless, weights

@@ -8,7 +8,7 @@ import adelic_lab
 from adelic import AdelicError
 from adelic.data.sources import TableData
 from adelic_lab.report.files import write_result
-from adelic_lab.runs.listing import list_runs, search_files
+from adelic_lab.runs.folders import list_runs, search_files
 from adelic_lab.search.dimensions import Search
 from targets.case import Case, check_error
 

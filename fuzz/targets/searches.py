@@ -11,7 +11,7 @@ from typing import Any
 import adelic_lab
 from adelic.data.sources import TaskData
 from adelic.errors import StorageError
-from adelic_lab.runs.listing import search_summary
+from adelic_lab.runs.folders import search_summary
 from adelic_lab.search.dimensions import Search
 from targets.case import Case, check_error
 

@@ -220,7 +220,7 @@ def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
     attacks.attack("files")
     files = sys.modules["targets.files"]
     monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
-    monkeypatch.setattr(importlib.import_module("adelic_lab.runs.folder"), "check_sum", lambda *_: None)
+    monkeypatch.setattr(importlib.import_module("adelic_lab.runs.folders"), "check_sum", lambda *_: None)
     assert "without an error" in str(failure("files"))
 
 

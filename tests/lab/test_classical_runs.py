@@ -24,7 +24,7 @@ from adelic_lab import CLASSICAL_MODELS, run
 from adelic_lab.models import classical as classical_runs
 from adelic_lab.models.classical import EPOCHS
 from adelic_lab.results.metrics import majority_rate
-from adelic_lab.runs.folder import read_result
+from adelic_lab.runs.folders import read_result
 from adelic_lab.train.signals import Stopped
 
 

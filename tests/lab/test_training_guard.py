@@ -175,13 +175,12 @@ def test_a_search_one_value_of_which_would_leak(tiny_config, tmp_path, plant, no
     assert not (tmp_path / "study.db").exists()
 
 
-def test_validation_that_is_cut_anew(tiny_config, no_step):
-    """In a fold, rows that stand on both sides are refused, whatever part they came from."""
+def test_development_data_of_ones_own(tiny_config, no_step):
+    """Rows that stand on both sides are refused, whoever has put the splits together."""
     no_step()
     data = TrainValidation.of(acd.load("schubert", n=3))
-    fold = data.fold(np.arange(len(data.rows[1])) < 10)
-    for X in (fold.X_validation, fold.holdout.test):
-        torn = replace(fold, X_train=np.concatenate([X[:1], fold.X_train[1:]]))
+    for X in (data.X_validation, data.holdout.test):
+        torn = replace(data, X_train=np.concatenate([X[:1], data.X_train[1:]]))
         with pytest.raises(LeakError):
             train_trial(tiny_config(), torn, CPU, lambda *report: None, lambda: None)
 

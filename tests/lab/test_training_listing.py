@@ -7,8 +7,7 @@ import pytest
 
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, StorageError, UnknownNameError
 from adelic_lab import find_run, list_runs, read_result, run
-from adelic_lab.runs.folder import describe
-from adelic_lab.runs.listing import summary
+from adelic_lab.runs.folders import describe, summary
 
 
 @pytest.fixture(scope="module")

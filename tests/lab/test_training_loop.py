@@ -19,9 +19,8 @@ from adelic_lab.train import loop
 from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import make_objective
-from adelic_lab.train.passes import Split, evaluate
+from adelic_lab.train.passes import Split, Workers, evaluate
 from adelic_lab.train.signals import Stopped
-from adelic_lab.train.workers import Workers
 
 LEARNED = EmbeddingConfig.of("learned")
 
@@ -84,7 +83,7 @@ def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch, places)
     data, train, validation = splits()
     gradients = []
     for workers, tokens in ((1, 10**6), (2, 10**6), (2, 40), (3, 12)):
-        monkeypatch.setattr(importlib.import_module("adelic_lab.train.workers"), "TOKENS", tokens)
+        monkeypatch.setattr(importlib.import_module("adelic_lab.train.passes"), "TOKENS", tokens)
         trainer = new_trainer(config, data, train, validation, seed=3)
         trainer.model.train()
         with Workers(workers) as pool:

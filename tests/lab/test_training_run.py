@@ -14,7 +14,7 @@ from adelic.storage.files import sole_user
 from adelic_lab import read_result, run
 from adelic_lab.models import network
 from adelic_lab.report.statistics import right_rows
-from adelic_lab.runs import listing
+from adelic_lab.runs import folders
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (
@@ -323,7 +323,7 @@ def test_any_flipped_bit_of_a_finished_run_is_found_or_changes_nothing(finished,
             else:
                 with pytest.raises(AdelicError, match=r"\A.+\Z"):  # in one line
                     run(config, folder, device="cpu")
-            assert listing.summary(folder).result in (None, result)
+            assert folders.summary(folder).result in (None, result)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])
@@ -333,7 +333,7 @@ def test_one_flipped_bit_of_an_unfinished_run_is_found(finished, name):
         (folder / done).unlink()
     if name == "metrics.jsonl":
         flip(folder / name, b"}")
-        assert "SHA-256" in listing.summary(folder).problem
+        assert "SHA-256" in folders.summary(folder).problem
     else:
         content = bytearray((folder / name).read_bytes())
         content[-5] ^= 1

@@ -18,7 +18,9 @@
 True
 """
 
+import ast
 import importlib
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import needs_extra
@@ -34,8 +36,15 @@ if TYPE_CHECKING:
     from adelic_lab.results.result import Result
     from adelic_lab.runs.devices import run_distributed
     from adelic_lab.runs.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
-    from adelic_lab.runs.folder import read_result
-    from adelic_lab.runs.listing import RunSummary, SearchSummary, find_any, find_run, list_runs, list_searches
+    from adelic_lab.runs.folders import (
+        RunSummary,
+        SearchSummary,
+        find_any,
+        find_run,
+        list_runs,
+        list_searches,
+        read_result,
+    )
     from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, run_matrix
     from adelic_lab.runs.predicting import Predictions, predict
     from adelic_lab.runs.runner import run, trained_network
@@ -43,27 +52,13 @@ if TYPE_CHECKING:
     from adelic_lab.search.tuning import StudyResult, tune
     from adelic_lab.train.sampler import ClassBalancedSampler
 
-_NAMES = {
-    "config.embedding": ("EmbeddingConfig",),
-    "config.experiment": ("Experiment",),
-    "config.models": ("CLASSICAL_MODELS", "Classical", "RandomSearch", "SolverConfig", "Steps"),
-    "config.recipes": ("TrainConfig", "load_recipe", "recipe_names"),
-    "report.files": ("read_results", "with_finished_runs"),
-    "report.page": ("write_report",),
-    "report.published": ("Row", "published_rows"),
-    "results.result": ("Result",),
-    "runs.engines": ("Budget", "EmbeddedEngine", "RayEngine", "WorkersEngine"),
-    "runs.folder": ("read_result",),
-    "runs.listing": ("RunSummary", "SearchSummary", "find_any", "find_run", "list_runs", "list_searches"),
-    "runs.matrix": ("outstanding", "outstanding_work", "plan", "plan_classical", "run_matrix"),
-    "runs.predicting": ("Predictions", "predict"),
-    "runs.runner": ("run", "trained_network"),
-    "search.dimensions": ("Search",),
-    "search.tuning": ("StudyResult", "tune"),
-    "runs.devices": ("run_distributed",),
-    "train.sampler": ("ClassBalancedSampler",),
+# The imports above are the only list of public names: type checkers read it as it is, and `__getattr__` as text.
+_HOMES = {
+    alias.name: str(node.module)
+    for node in ast.walk(ast.parse(resources.files(__name__).joinpath("__init__.py").read_text(encoding="utf-8")))
+    if isinstance(node, ast.ImportFrom) and str(node.module).startswith("adelic_lab.")
+    for alias in node.names
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOMES)
 
 
@@ -71,7 +66,7 @@ def __getattr__(name: str) -> Any:
     """Import what is first used: the names of rows need no torch, and a process that trains needs no matplotlib."""
     if name in _HOMES:
         with needs_extra("adelic_lab", "torch"):
-            return getattr(importlib.import_module(f"adelic_lab.{_HOMES[name]}"), name)
+            return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'adelic_lab' has no attribute {name!r}")
 
 

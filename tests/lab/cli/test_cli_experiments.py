@@ -23,7 +23,7 @@ from adelic_lab import (
     read_results,
     recipe_names,
 )
-from adelic_lab.config.solver_names import PACKAGED, SOLVERS, TITLES
+from adelic_lab.config.names import PACKAGED, SOLVERS, TITLES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]

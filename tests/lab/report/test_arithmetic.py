@@ -19,7 +19,7 @@ from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, WorkerError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab import Experiment, SolverConfig, Steps, list_runs, outstanding, run, run_distributed, run_matrix
-from adelic_lab.config.solver_names import PACKAGED
+from adelic_lab.config.names import PACKAGED
 from adelic_lab.plans import choose, experiments, gather, read_plan, write_report
 from adelic_lab.report.arithmetic import show
 from adelic_lab.report.files import finished

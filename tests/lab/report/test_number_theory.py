@@ -15,8 +15,7 @@ import pytest
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic_lab.plans import choose, constants, experiments, gather, read_plan, write_report
 from adelic_lab.report.files import finished, read_results
-from adelic_lab.report.number_theory import KINDS, divisors_table, show, to_summary
-from adelic_lab.report.number_theory_plots import draw_divisors, learned
+from adelic_lab.report.number_theory import KINDS, divisors_table, draw_divisors, learned, show, to_summary
 from adelic_lab.runs.matrix import outstanding_work
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,8 @@ import torch
 
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.number_theory import task
+from adelic_lab.config.names import PACKAGED, TITLES
 from adelic_lab.config.recipes import cosine, rate_at
-from adelic_lab.config.solver_names import PACKAGED, TITLES
 from adelic_lab.models.solvers.base import Schedule, Solver, build_solver, descend
 
 TASKS = [task("addition"), task("modular-sum", terms=3, modulus=11), task("expression"), task("conic")]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from adelic.number_theory import task
-from adelic_lab.models.solvers.chosen import ChosenPlacesSolver, candidates
-from adelic_lab.models.solvers.placewise import space_for
+from adelic_lab.models.solvers.placewise import ChosenPlacesSolver, candidates, space_for
 
 LAWS = {"sums": lambda x: x[:, 0] + x[:, 1], "products": lambda x: x[:, 0] * x[:, 1]}
 

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional
 
 from adelic.number_theory import task
-from adelic_lab.models.solvers.composite import CompositePlaces, CompositeSolver, paired
-from adelic_lab.models.solvers.placewise import space_for
+from adelic_lab.models.solvers.placewise import decoded, space_for
+from adelic_lab.models.solvers.rivals.places import CompositePlaces, CompositeSolver, paired
 
 
 def places(name):
@@ -38,15 +38,15 @@ def test_residues_are_decoded_and_wrong_ones_mended(name):
     if asked.modulus is None:  # a place with a product up to 10^6
         residues[:, 3] = (residues[:, 3] + 1) % reader.moduli[3]
     outputs = (50.0 * functional.one_hot(residues, max(reader.moduli))).masked_fill(~reader.is_residue, -math.inf)
-    assert reader.head.decode(outputs.log_softmax(dim=-1)).tolist() == answers.tolist()
+    found = decoded(reader.space, reader.of_primes(outputs.log_softmax(dim=-1)), asked, usual=reader.usual)
+    assert found.tolist() == answers.tolist()
 
 
 def test_a_prime_has_the_probability_of_its_residues():
-    head = places("addition").head
     probabilities = torch.zeros(1, 9, 667)
     probabilities[:, 1:, 0] = 1
     probabilities[0, 0, [1, 62, 63]] = torch.tensor([0.5, 0.3, 0.2])  # modulo 2·61: (1, 1), (0, 1) and (1, 2)
-    of_primes = head.of_primes(probabilities.log()).exp()[0, :, 0]
+    of_primes = places("addition").of_primes(probabilities.log()).exp()[0, :, 0]
     assert of_primes[0, :2].tolist() == pytest.approx([0.3, 0.7])
     assert of_primes[-1, 1:3].tolist() == pytest.approx([0.8, 0.2])
     assert of_primes.sum(dim=-1).tolist() == pytest.approx([1] * 18)

@@ -21,9 +21,8 @@ from adelic.storage.workers import check_processes
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import CLASSICAL_MODELS, Classical, RandomSearch, SolverConfig, Steps
-from adelic_lab.config.names import EMBEDDINGS
+from adelic_lab.config.names import DEFAULT_SOLVER, EMBEDDINGS, solvers_in_words
 from adelic_lab.config.recipes import TrainConfig, default_recipe, recipes_in_words
-from adelic_lab.config.solver_names import DEFAULT_SOLVER, solvers_in_words
 from adelic_lab.results.result import Result
 
 # Sections of the help.
@@ -59,9 +58,6 @@ def train(
     task: str,
     /,
     *,
-    embedding: str | None,
-    seed: int,
-    recipe: str | None,
     run_dir: File | None = None,
     device: Device = "auto",
     devices: int = 1,
@@ -108,7 +104,7 @@ def train(
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
     with progress_bar(Path(task).name, transient=True) if speaks else nullcontext() as progress:
-        config = experiment(task, embedding, recipe, seed, given, progress)
+        config = experiment(task, given, progress)
     if tensorboard and not config.is_network:
         raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
     folder = run_dir or Path("runs") / config.label
@@ -148,25 +144,16 @@ def _proposed(config: Experiment) -> str | None:
     return f"AOE has the primes and digits that {task} asks for, {places}; --primes and --precision name others"
 
 
-def experiment(
-    task: str,
-    embedding: str | None,
-    recipe: str | None,
-    seed: int,
-    given: dict[str, Any],
-    progress: Progress | None = None,
-) -> Experiment:
+def experiment(task: str, given: dict[str, Any], progress: Progress | None = None) -> Experiment:
     """Return the run that the options of a command describe.
 
     Args:
         task: name of a task, or path of a table.
-        embedding: its name, if it is given.
-        recipe: its name, if it is given.
-        seed: of the run.
-        given: the other options of `EXPERIMENT`, None where not given.
+        given: the options of `EXPERIMENT`, None where not given, and the seed.
         progress: told before a table is read; None to tell nothing.
     """
     rest = dict(given)
+    embedding, recipe, seed = (rest.pop(name) for name in ("embedding", "recipe", "seed"))
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
     data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
     solver, steps = rest.pop("solver", None), rest.pop("steps", None)

@@ -144,7 +144,7 @@ def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_row
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     import adelic_lab
-    from adelic_lab.runs.listing import is_run_folder, run_folders
+    from adelic_lab.runs.folders import is_run_folder, run_folders
 
     if results_dir is None and runs_dir is None:
         results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))

@@ -4,6 +4,7 @@ One more benchmark with a plan is an entry of `BENCHMARKS`.
 """
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,20 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import App, Parameter
 
-from adelic.cli.options import (
-    DryRun,
-    Duration,
-    File,
-    Flag,
-    Names,
-    RunsDir,
-    UsageError,
-    command_line,
-    field_options,
-    integers,
-    reader,
-    takes,
-)
+from adelic.cli import options as cli
 from adelic.cli.outputs import check_folder
 from adelic.cli.progress import progress_bar
 from adelic.data import drawn_task
@@ -40,36 +28,38 @@ from adelic_lab.cli.experiments import MODEL, TRAINING, TRIALS, Device, Seeds, T
 from adelic_lab.cli.report import ResultsDir, print_runs, write_report
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
-from adelic_lab.config.names import EMBEDDINGS, check_name
+from adelic_lab.config.names import EMBEDDINGS, PACKAGED, check_name, parse_solver
 from adelic_lab.config.recipes import TrainConfig
-from adelic_lab.config.solver_names import PACKAGED, parse_solver
 
 _EXAMPLES = options(DrawnData)["examples"]
-_SIZES = reader(partial(integers, each=_EXAMPLES))
+_SIZES = cli.reader(partial(cli.integers, each=_EXAMPLES))
 Sizes = Annotated[tuple[int, ...], Parameter(converter=_SIZES, n_tokens=1, metavar="INTEGERS")]
 reproduce = App(name="reproduce")
 
 
 @reproduce.default
-@takes(
-    MODEL("models", kind=Names), *TRIALS, *field_options(TaskData, only=("edition", "split"), is_filled=True), *TRAINING
+@cli.takes(
+    MODEL("models", kind=cli.Names),
+    *TRIALS,
+    *cli.field_options(TaskData, only=("edition", "split"), is_filled=True),
+    *TRAINING,
 )
 def reproduce_rows(
     *rows: str,
-    embeddings: Names | None = None,
+    embeddings: cli.Names | None = None,
     seeds: Seeds = (0,),
-    runs_dir: RunsDir = Path("runs"),
+    runs_dir: cli.RunsDir = Path("runs"),
     results_dir: ResultsDir = Path("results"),
     device: Device = "auto",
     workers: int = 1,
-    budget: Duration | None = None,
+    budget: cli.Duration | None = None,
     engine: Annotated[str, Parameter(choices=("embedded", "ray"))] = "embedded",
     address: str | None = None,
     cpus_per_run: float | None = None,
     gpus_per_run: float | None = None,
     tensorboard: TensorBoard = False,
-    page: Annotated[File | None, Parameter("--report")] = None,
-    dry_run: DryRun = False,
+    page: Annotated[cli.File | None, Parameter("--report")] = None,
+    dry_run: cli.DryRun = False,
     **chosen: Any,
 ) -> None:
     """Train every embedding, with every seed, on the paper's ROWS.
@@ -110,7 +100,7 @@ def reproduce_rows(
         page: Also write a report to this HTML file, as `adelic report` does.
     """
     if late := next((row for row in rows if row in BENCHMARKS), None):
-        raise UsageError(f"{late} comes first: adelic reproduce {late} …")
+        raise cli.UsageError(f"{late} comes first: adelic reproduce {late} …")
     keep_freed_memory()
     configs = runs_of_rows(rows=rows, embeddings=embeddings, seeds=seeds, **chosen)
     import adelic_lab
@@ -119,9 +109,9 @@ def reproduce_rows(
     needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
     given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
     if engine == "embedded" and given:
-        raise UsageError("--address, --cpus-per-run and --gpus-per-run belong to --engine ray")
+        raise cli.UsageError("--address, --cpus-per-run and --gpus-per-run belong to --engine ray")
     if engine == "ray" and workers != 1:
-        raise UsageError("--workers belongs to --engine embedded; Ray has --cpus-per-run")
+        raise cli.UsageError("--workers belongs to --engine embedded; Ray has --cpus-per-run")
     local = adelic_lab.EmbeddedEngine() if workers == 1 else adelic_lab.WorkersEngine(workers)
     executor = adelic_lab.RayEngine(**given) if engine == "ray" else local
     if page is not None:
@@ -131,16 +121,8 @@ def reproduce_rows(
         return
     if there := len(configs) - len(adelic_lab.outstanding(configs, results_dir)):
         print(f"{there} of {len(configs)} runs have a result in {results_dir}, and are not run again.")
-    found = adelic_lab.run_matrix(
-        configs,
-        runs=runs_dir,
-        results=results_dir,
-        device=device,
-        engine=executor,
-        budget=_until(budget),
-        on_run=show_run,
-        tensorboard=tensorboard,
-    )
+    how = {"runs": runs_dir, "device": device, "budget": _until(budget), "tensorboard": tensorboard}
+    found = adelic_lab.run_matrix(configs, results=results_dir, on_run=show_run, engine=executor, **how)
     if found:
         print_runs(found, all_rows=False)
         if page is not None:
@@ -151,7 +133,7 @@ def reproduce_rows(
         for config in rest:
             done, whole, parts = config.parts_done(runs_dir)
             print(f"  {config.label}: {done} of {whole} {parts} done")
-        print(f"Go on with: {command_line()}")
+        print(f"Go on with: {cli.command_line()}")
 
 
 def _is_dry(configs: list[Experiment], dry_run: bool, folders: dict[str, Path]) -> bool:
@@ -170,16 +152,7 @@ def _until(budget: float | None) -> Any:
 
 
 def runs_of_rows(
-    *,
-    rows: tuple[str, ...],
-    embeddings: tuple[str, ...] | None,
-    models: tuple[str, ...] | None,
-    trials: int | None,
-    seeds: tuple[int, ...],
-    edition: str,
-    split: str,
-    recipe: str | None,
-    **changes: Any,
+    *, rows: tuple[str, ...], embeddings: tuple[str, ...] | None, seeds: tuple[int, ...], **changes: Any
 ) -> list[Experiment]:
     """Return the runs that the options of the command mean, those of models outside the Transformer first."""
     from adelic_lab.report.published import split_row
@@ -190,22 +163,24 @@ def runs_of_rows(
         check_name("embedding", text.partition(":")[0])
     import adelic_lab
 
+    models, trials, recipe = (changes.pop(name) for name in ("models", "trials", "recipe"))
+    where = {name: changes.pop(name) for name in ("edition", "split")}
     if trials is not None and models is None:
-        raise UsageError("--trials belongs to --models")
+        raise cli.UsageError("--trials belongs to --models")
     found: list[Experiment] = []
     if models is not None:
         ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
         if ignored and embeddings is None:
             flag = options(TrainConfig)[ignored[0]].dashed
-            raise UsageError(f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries")
+            raise cli.UsageError(
+                f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries"
+            )
         own = {"trials": trials} | changes
         search = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
-        found += adelic_lab.plan_classical(rows, models, seeds, edition=edition, split=split, **search)
+        found += adelic_lab.plan_classical(rows, models, seeds, **where, **search)
     if embeddings is not None or models is None:
         named = ("adelic", "learned") if embeddings is None else embeddings
-        found += adelic_lab.plan(
-            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
-        )
+        found += adelic_lab.plan(rows, named, seeds, recipe=recipe or "paper", **where, changes=changes)
     return found
 
 
@@ -247,7 +222,7 @@ def plan_of(name: str, *, plan_file: Path | None, quick: bool, max_examples: int
             the plan.
     """
     if quick and plan_file:
-        raise UsageError("--quick is a plan, and so is --plan; give one")
+        raise cli.UsageError("--quick is a plan, and so is --plan; give one")
     for task in chosen["tasks"]:
         drawn_task(task)  # before torch is loaded
     solvers = {each: parse_solver(each)[0] for each in chosen["solvers"] or () if each not in EMBEDDINGS}
@@ -277,19 +252,49 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
 
     def command(
         *tasks: str,
-        solvers: Names | None = None,
+        solvers: cli.Names | None = None,
         examples: Sizes | None = None,
-        max_examples: Annotated[int | None, Parameter(converter=reader(_EXAMPLES.parse))] = None,
-        quick: Flag = False,
-        plan_file: Annotated[File | None, Parameter("--plan")] = None,
+        max_examples: Annotated[int | None, Parameter(converter=cli.reader(_EXAMPLES.parse))] = None,
+        quick: cli.Flag = False,
+        plan_file: Annotated[cli.File | None, Parameter("--plan")] = None,
         seeds: Seeds | None = None,
         workers: int | None = None,
-        budget: Duration | None = None,
-        runs_dir: RunsDir = Path("runs"),
-        results_dir: File | None = None,
-        report_dir: Annotated[File | None, Parameter("--report")] = None,
-        dry_run: DryRun = False,
+        budget: cli.Duration | None = None,
+        runs_dir: cli.RunsDir = Path("runs"),
+        results_dir: cli.File | None = None,
+        report_dir: Annotated[cli.File | None, Parameter("--report")] = None,
+        dry_run: cli.DryRun = False,
     ) -> None:
+        """Find out which {about}.
+
+        adelic reproduce {name} --quick
+        adelic reproduce {name} --seeds 0
+        adelic reproduce {name}
+
+        Each run trains one model on one task, and counts the answers that are exactly right: on unseen questions of the
+        same kind, and on splits unlike all in training. Finished runs are read, never run again, and a run goes on from
+        its last checkpoint, so the command can be given again after Ctrl-C, a kill or a spent --budget. The report is
+        always about the whole plan: what has not been run is said to be "not run". The whole plan has its results in
+        results/{name}, in a clone in experiments/, and its tables go into docs/{page} and the page docs/{page}.md. With
+        --quick, --plan or --max-examples, folders are results/{name}-NAME and the folder report in it, unless they are
+        given.{more}
+
+        Args:
+            tasks: Names of tasks; `adelic data list` says what each asks for.  [default: all of the plan]
+            solvers: Run these solvers or embeddings only, as fone,base-10.  [default: all]
+            examples: Run these numbers of training examples only, as 100,1000.  [default: all of the plan]
+            max_examples: Train on at most this number of examples, for a first look; the results have folders of their
+                own. [default: the plan's]
+            quick: Run a small sample in a few minutes; it has folders of its own.
+            plan_file: Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.
+            seeds: Seeds to run, a run each, as 0,1,2 or 0-4.  [default: all of the plan]
+            workers: Number of processes, of one thread each.  [default: one for each core]
+            budget: Stop after this time, as 25m or 1h30m; the shortest trainings come first.
+            results_dir: Folder for the results: a file for each task and size, with a line for each run.  [default:
+                results/{name}]
+            report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report
+                beside the results]
+        """
         chosen: dict[str, Any] = {"tasks": tasks, "solvers": solvers, "examples": examples, "seeds": seeds}
         plan = plan_of(name, plan_file=plan_file, quick=quick, max_examples=max_examples, **chosen)
         results = results_dir or plan.results
@@ -318,52 +323,21 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
         for path in written:
             print(f"wrote {path}")
         if left := len(adelic_lab.outstanding(plan.chosen, results)):
-            print(f"{left} runs are left. Go on with: {command_line()}")
+            print(f"{left} runs are left. Go on with: {cli.command_line()}")
 
-    command.__doc__ = _HELP.format(name=name, page=page, about=about, more=more)
+    command.__doc__ = inspect.cleandoc(str(command.__doc__)).format(name=name, page=page, about=about, more=more)
     return command
 
 
-_HELP = """\
-Find out which {about}
+_SOLVERS = f"""
 
-adelic reproduce {name} --quick
-adelic reproduce {name} --seeds 0
-adelic reproduce {name}
-
-Each run trains one model on one task, and counts the answers that are exactly right: on unseen questions of the same
-kind, and on splits unlike all in training. Finished runs are read, never run again, and a run goes on from its last
-checkpoint, so the command can be given again after Ctrl-C, a kill or a spent --budget. The report is always about the
-whole plan: what has not been run is said to be "not run". The whole plan has its results in results/{name}, in a clone
-in experiments/, and its tables go into docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples,
-folders are results/{name}-NAME and the folder report in it, unless they are given.
-
-{more}Args:
-    tasks: Names of tasks; `adelic data list` says what each asks for.  [default: all of the plan]
-    solvers: Run these solvers or embeddings only, as fone,base-10.  [default: all]
-    examples: Run these numbers of training examples only, as 100,1000.  [default: all of the plan]
-    max_examples: Train on at most this number of examples, for a first look; the results have folders of their own.
-        [default: the plan's]
-    quick: Run a small sample in a few minutes; it has folders of its own.
-    plan_file: Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.
-    seeds: Seeds to run, a run each, as 0,1,2 or 0-4.  [default: all of the plan]
-    workers: Number of processes, of one thread each.  [default: one for each core]
-    budget: Stop after this time, as 25m or 1h30m; the shortest trainings come first.
-    results_dir: Folder for the results: a file for each task and size, with a line for each run.  [default:
-        results/{name}]
-    report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside the
-        results]
-"""
-_SOLVERS = f"""\
 Solvers: {", ".join(PACKAGED)}; `adelic train --help` says what each is. Rivals as their authors published them
 are fone:published=true (also with :shifts=true), xval:published=true, xval:scaling=log and
 base-digits:number_token_weight=0.3, and one of your own is package.module:Class, a subclass of
-adelic_lab.models.solvers.Solver.
-
-"""
-_FORMS = "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates."
-_SIGNS = "number representation learns number theory: divisors, squares, signs, conics."
-_SUMS = "number representation learns arithmetic, from how many examples."
+adelic_lab.models.solvers.Solver."""
+_FORMS = "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates"
+_SIGNS = "number representation learns number theory: divisors, squares, signs, conics"
+_SUMS = "number representation learns arithmetic, from how many examples"
 BENCHMARKS = {
     "arithmetic": _benchmark("arithmetic", "arithmetic", _SUMS, _SOLVERS),
     "number-theory": _benchmark("number-theory", "number-theory", _SIGNS),

@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError
 from adelic_lab.config.experiment import flatten
 
 if TYPE_CHECKING:
-    from adelic_lab.runs.listing import RunSummary, SearchSummary
+    from adelic_lab.runs.folders import RunSummary, SearchSummary
 
 Plot = Annotated[File, Parameter(help="Draw the learning curves into this file: .png, .svg or .pdf.")]
 _BARS = "▁▂▃▄▅▆▇█"
@@ -103,7 +103,7 @@ def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None =
         _show_search(run, plot, as_json=as_json)
         return
     if plot:
-        _plot([run], plot)
+        _plot(run, plot)
     if as_json:
         content = run.as_dict() | {
             "configuration": run.configuration,
@@ -196,13 +196,11 @@ def _sparkline(values: list[float], width: int) -> str:
     return "".join(_BARS[min(int((value - least) / span * len(_BARS)), len(_BARS) - 1)] for value in values)
 
 
-def _plot(found: list["RunSummary"], path: Path) -> None:
+def _plot(run: "RunSummary", path: Path) -> None:
     from adelic_lab.report.plots import plot_learning_curves
 
-    empty = next((run for run in found if not run.metrics), None)
-    if empty is not None:
-        raise ConfigurationError(f"{empty.folder} has no whole epoch yet, so there is no learning curve to plot")
-    majorities = {run.result.majority if run.result else None for run in found}
-    majority = majorities.pop() if len(majorities) == 1 else None
-    plot_learning_curves({plain(run.label): [run.history] for run in found}, path, majority=majority)
+    if not run.metrics:
+        raise ConfigurationError(f"{run.folder} has no whole epoch yet, so there is no learning curve to plot")
+    majority = run.result.majority if run.result else None
+    plot_learning_curves({plain(run.label): [run.history]}, path, majority=majority)
     print(f"wrote {path}", file=sys.stderr)

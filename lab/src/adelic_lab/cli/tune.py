@@ -35,9 +35,6 @@ def tune(
     task: str,
     /,
     *,
-    embedding: str | None,
-    recipe: str | None,
-    seed: int,
     trials: int,
     pruning: str,
     search: Names | None = None,
@@ -81,11 +78,11 @@ def tune(
     """
     keep_freed_memory()
     import adelic_lab
-    from adelic_lab.runs.listing import STUDIES
+    from adelic_lab.runs.folders import STUDIES
     from adelic_lab.search import tuning
 
     with progress_bar(f"tune {Path(task).name}", transient=True) as progress:
-        config = experiment(task, embedding, recipe, seed, given, progress)
+        config = experiment(task, given, progress)
     fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs"})
     name = config.model.name
     if search is None:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from adelic.data.registry import task as find_task
 from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic_lab.config.options import Described, Setting, setting
-from adelic_lab.config.solver_names import parse_solver
+from adelic_lab.config.names import parse_solver
+from adelic_lab.config.options import Described, Setting, packaged, setting
 
 _FLOAT64 = int(sys.float_info.max)
 
@@ -86,37 +86,15 @@ class ClassicalModel:
     space: Mapping[str, Setting] = field(default_factory=dict)
 
 
-_DENSE = Setting(tried=("standardized", "one-hot"))
-CLASSICAL_MODELS: dict[str, ClassicalModel] = {
-    "majority": ClassicalModel(title="majority class", uses_images=False),
-    "lookup": ClassicalModel(title="look-up"),
-    "logistic": ClassicalModel(
-        title="logistic regression",
-        space={"inputs": _DENSE, "C": Setting(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
-    ),
-    "mlp": ClassicalModel(
-        title="MLP",
-        space={
-            "inputs": _DENSE,
-            "layers": Setting(tried=(1, 2, 3)),
-            "width": Setting(tried=(64, 128, 256)),
-            "learning_rate": Setting(bounds=(1e-4, 1e-2)),
-            "batch_size": Setting(tried=(32, 64, 128, 256)),
-            "alpha": Setting(bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
-        },
-    ),
-    "trees": ClassicalModel(
-        title="boosted trees",
-        space={
-            "inputs": Setting(tried=("integers", "categories")),
-            "learning_rate": Setting(bounds=(0.02, 0.5)),
-            "iterations": Setting(tried=(50, 100, 200, 400)),
-            "leaves": Setting(tried=(7, 15, 31, 63)),
-            "rows_a_leaf": Setting(tried=(1, 5, 20)),
-            "l2": Setting(bounds=(1e-3, 10.0)),
-            "features": Setting(tried=(0.5, 0.75, 1.0), note="of all, at a split"),
-        },
-    ),
+def _setting(about: dict[str, Any]) -> Setting:
+    """Return what is searched, as a TOML file describes it, whose lists are tuples here."""
+    given: dict[str, Any] = {key: tuple(said) if isinstance(said, list) else said for key, said in about.items()}
+    return Setting(**given)
+
+
+CLASSICAL_MODELS = {
+    name: ClassicalModel(**about | {"space": {key: _setting(each) for key, each in about.get("space", {}).items()}})
+    for name, about in packaged("config/classical.toml").items()
 }
 """The models outside the Transformer, by name."""
 TRIALS = "trials.jsonl"

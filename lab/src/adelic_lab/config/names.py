@@ -1,16 +1,19 @@
-"""Names of embeddings and bodies, and what an experiment asks of them before torch is loaded.
+"""Names of embeddings, bodies and solvers, and what an experiment asks of them before torch is loaded.
 
-A test compares the tables with the registry of `adelic.nn`, which loads torch. It is asked of what a file in the folder
-of embeddings or bodies names, and the tables do not have: one more is one more file.
+A test compares the tables of embeddings and bodies with the registry of `adelic.nn`, which loads torch. It is asked of
+what a file in the folder of embeddings or bodies names, and the tables do not have: one more is one more file. Solvers,
+and what tables and figures call them, stand in solvers.toml; the module of one is imported only when it is needed.
 """
 
 import importlib
 import math
+import re
 import sys
 from importlib import resources
 from typing import Any
 
 from adelic.errors import UnknownNameError
+from adelic_lab.config.options import packaged
 
 EMBEDDINGS = (
     *("abacus", "adelic", "angular", "base-digits", "fone", "learned", "one-hot", "periodic", "random", "residues"),
@@ -74,3 +77,45 @@ def _registered(kind: str) -> dict[str, Any]:
     """Return the classes where torch is loaded: a name of one's own was checked before, which loads it."""
     found: dict[str, Any] = getattr(sys.modules.get("adelic.nn.registry"), _REGISTRIES[kind][1], {})
     return found
+
+
+_TABLES = packaged("config/solvers.toml")
+SOLVERS: dict[str, str] = {name: f"adelic_lab.models.solvers.{place}" for name, place in _TABLES["classes"].items()}
+"""The class of each solver."""
+DEFAULT_SOLVER = "adelic-placewise"
+TITLES: dict[str, str] = _TABLES["titles"]
+"""What each solver is, in a few words, for figures and help, in the order of tables."""
+PACKAGED = tuple(name for name in TITLES if name.partition(":")[0] in SOLVERS)
+"""Those of `TITLES` that come with this package."""
+_NAME = re.compile(r"([^\W\d][\w.-]*(?::[^\W\d]\w*(?=:|$))?)((?::[^\W\d]\w*=[^:=]+)*)")
+
+
+def solvers_in_words() -> str:
+    """Return the solvers and what they are, for the help of a command.
+
+    >>> solvers_in_words().split("), ")[0]
+    'adelic-placewise (AOE, places apart'
+    """
+    return ", ".join(f"{name} ({TITLES[name]})" for name in PACKAGED)
+
+
+def parse_solver(name: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a solver without its options, one of `SOLVERS` or a class of your own, and the options' texts.
+
+    Raises:
+        UnknownNameError: a text names no solver; the nearest name is suggested.
+
+    >>> parse_solver("base-digits:base=24:autoregressive=true")
+    ('base-digits', {'base': '24', 'autoregressive': 'true'})
+    >>> parse_solver("experiments.solvers.context:Context:prime=3")
+    ('experiments.solvers.context:Context', {'prime': '3'})
+    >>> parse_solver("fon")
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown solver 'fon'; did you mean 'fone'? solvers: adelic-placewise, ...
+    """
+    found = _NAME.fullmatch(name)
+    if found is None or not (found[1] in SOLVERS or ":" in found[1]):
+        known = [*PACKAGED, "module:Class of your own"]
+        raise UnknownNameError.of("solver", name, known, listed="solvers")
+    given = dict(word.split("=") for word in found[2].split(":")[1:])
+    return found[1], given

@@ -1,8 +1,10 @@
 """Options of an experiment: what `adelic.storage.options` has, and what searches, files and labels make of a value."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import resources
 from typing import Any
 
 from adelic.errors import AdelicError, ConfigurationError
@@ -70,6 +72,15 @@ class Setting(Option):
 
 setting = partial(option, of_type=Setting)
 """A dataclass's field that is an option of an experiment, as of `adelic.storage.options.option`."""
+
+
+def packaged(name: str) -> dict[str, Any]:
+    """Return the tables of a TOML file that comes with this package.
+
+    >>> packaged("config/solvers.toml")["titles"]["fone"]
+    'FoNE'
+    """
+    return tomllib.loads(resources.files("adelic_lab").joinpath(name).read_text(encoding="utf-8"))
 
 
 def short(value: Any) -> str:

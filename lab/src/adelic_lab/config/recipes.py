@@ -1,11 +1,9 @@
 """Recipes: how a network is built and trained, whatever its embedding."""
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,7 +12,7 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.names import check_name
-from adelic_lab.config.options import Described, check_table, setting
+from adelic_lab.config.options import Described, check_table, packaged, setting
 
 SEQUENCE = "sequence"
 """The body where none is named."""
@@ -24,7 +22,7 @@ _POSITIONAL = ("embedding", "learned")
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
     """Return the packaged recipes.toml, a recipe with what it takes from the one that it is `like`."""
-    tables = tomllib.loads(resources.files("adelic_lab.config").joinpath("recipes.toml").read_text(encoding="utf-8"))
+    tables = packaged("config/recipes.toml")
     for name, table in tables.items():
         tables[name] = {k: v for k, v in tables.get(table.pop("like", ""), {}).items() if k != "rows"} | table
     return tables

@@ -10,7 +10,7 @@
 | `tables` | makes all tables of results; their sentences stand in wording.toml |
 | `plots` | how figures look, and those of rows |
 | `page` | puts tables and figures together: pages, CSV, HTML (templates/report.html) |
-| `arithmetic`, `number_theory`, `number_theory_plots`, `columns` | tables and figures of these benchmarks |
+| `arithmetic`, `number_theory`, `columns` | tables and figures of these benchmarks |
 
 A result is an `adelic_lab.Result`, which alone knows the keys of its file. To add a table, write a function that
 returns a `Table`, and name it in `tables.tables`. Processes that train import `files` and `published`, without pandas.

@@ -12,11 +12,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from adelic_lab.config.solver_names import TITLES
+from adelic_lab.config.names import TITLES
 from adelic_lab.plans import Report, Series
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, render, solver_colour
 from adelic_lab.report.statistics import confidence_interval
-from adelic_lab.report.table import IMPOSSIBLE, NOT_RUN, Line, Table, costs, mean_with_interval
+from adelic_lab.report.table import IMPOSSIBLE, NOT_RUN, Line, Table, costs, mean_with_interval, wording
 
 __all__ = ["show"]
 _MARKERS = "osD^vP*X<>"
@@ -161,11 +161,7 @@ def _notes(series: list[Series]) -> list[str]:
         " and ".join(f"{count:,}" for count in sorted({run.configuration["data"][name] for run in results}))
         for name in ("test_cases", "confirmation_cases")
     )
-    notes = [
-        "Answers that are exactly right, in percent: the mean over the seeds ± half the width of its 95 % confidence "
-        f"interval (Student's t), on {cases} questions that were not trained on, {more} where the first "
-        "of them are all answered right. **Bold**: no mistake, whatever the seed. Blank: not planned."
-    ]
+    notes = [wording()["arithmetic"]["note"].format(cases=cases, more=more)]
     reasons: dict[str, list[str]] = {}
     parameters: dict[str, list[int]] = {}
     for one in series:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from adelic_lab.plans import Report, Series, constants, rules
-from adelic_lab.report.table import IMPOSSIBLE, Line, Table, costs, mean_with_interval, percent
+from adelic_lab.report.table import IMPOSSIBLE, Line, Table, costs, mean_with_interval, percent, wording
 
 
 def show(series: list[Series]) -> Report:
@@ -60,16 +60,12 @@ def _least(cells: Collection[Series | None]) -> str:
 
 def _note(series: list[Series], is_whole: bool) -> str:
     """Return what stands under the table, where all tasks were run or some."""
+    said = wording()["columns"]
     counts = sorted({len(one.results) for one in series if one.results})
-    if counts == [1]:
-        many = "Each figure is of one seed, so that a difference of a few points says nothing."
-    else:
-        listed = " or ".join(map(str, counts))
-        many = f"Each figure is the mean of {listed} seeds ± half the width of its 95 % interval (of two, their range)."
-    sizes = " or ".join(f"{size:,}" for size in sorted({one.examples for one in series if one.results}))
-    least = "least: over the tasks. " if is_whole else ""
-    return (
-        f"Exact answers in percent on questions that were not trained on. {many} {sizes} questions to train on. "
-        f"{IMPOSSIBLE}: it needs one vector per number, and the task has too many numbers. {least}best trivial rule: "
-        "chosen, and learnt, from training questions. best constant answer: the best one on the test split itself."
+    seeds = " or ".join(map(str, counts))
+    return str(said["note"]).format(
+        many=said["one_seed"] if counts == [1] else said["several"].format(seeds=seeds),
+        sizes=" or ".join(f"{size:,}" for size in sorted({one.examples for one in series if one.results})),
+        impossible=IMPOSSIBLE,
+        least="least: over the tasks. " if is_whole else "",
     )

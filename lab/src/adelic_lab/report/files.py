@@ -11,7 +11,7 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.result import Result
-from adelic_lab.runs.listing import list_runs
+from adelic_lab.runs.folders import list_runs
 
 _END = "<!-- end of table -->"
 

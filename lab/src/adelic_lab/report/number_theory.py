@@ -1,31 +1,26 @@
 """The number theory benchmark: which representation learns what divisibility, residues and signs decide.
 
 Its tasks are drawn tasks of `adelic.number_theory`; its models are networks with every embedding, and solvers; its
-plans are those of `adelic_lab.plans`. Here are its tables, in `number_theory_plots` its pictures.
+plans are those of `adelic_lab.plans`. Here are its tables, and behind them its pictures: greatest common divisors, and
+how tasks with a target are learned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.solver_names import TITLES
+from adelic_lab.config.names import TITLES
 from adelic_lab.plans import Report, Series, constants, rules
-from adelic_lab.report import number_theory_plots as plots
-from adelic_lab.report.number_theory_plots import counted, learned
-from adelic_lab.report.table import (
-    NONE,
-    NOT_RUN,
-    Line,
-    Table,
-    costs,
-    mean_with_interval,
-    percent,
-    shown_seconds,
-    wording,
-)
+from adelic_lab.report import table
+from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, logarithmic, render, short
+from adelic_lab.report.table import NONE, NOT_RUN, Line, Table, mean_with_interval, percent
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
@@ -52,6 +47,10 @@ _DRAWN = {
     ("modular-sum", "modulus=257", "terms=256"),
 }
 """The tasks whose learning is drawn, with the options that are not their defaults."""
+_WARM = (*(COLOURS[i] for i in (1, 3, 4)), "#8C564B")
+_COLUMNS = 4
+"""Tasks side by side, at most."""
+_SHORT = {"modular-sum": "sum of {terms} modulo {modulus}"}
 
 
 def show(series: list[Series]) -> Report:
@@ -80,17 +79,18 @@ def show(series: list[Series]) -> Report:
     results = [result for one in series for result in one.results]
     # The pictures are of log-uniform divisors, which are the task's default.
     divisors = [one for one in series if one.task == "gcd" and not one.options and one.results]
+    notes = f"{table.wording()['number_theory']['note']}\n\n{table.costs(results)}" if results else ""
     return Report(
-        tables | {"notes on tables": _notes(results) if results else ""},
+        tables | {"notes on tables": notes},
         {
             "all tasks": to_summary(series).to_markdown().rstrip(),
             "divisors learned": divisors_table(divisors).to_markdown().rstrip(),
         },
         {
-            "gcd.svg": lambda: plots.draw_gcd([one for one in divisors if one.results[0].history]),
-            "learned.svg": lambda: plots.draw_learned([one for one in divisors if one.label in _ONE_TRANSFORMER]),
-            "divisors.svg": lambda: plots.draw_divisors(divisors),
-            "learning.svg": lambda: plots.draw_learning(_with_target(series)),
+            "gcd.svg": lambda: draw_gcd([one for one in divisors if one.results[0].history]),
+            "learned.svg": lambda: draw_learned([one for one in divisors if one.label in _ONE_TRANSFORMER]),
+            "divisors.svg": lambda: draw_divisors(divisors),
+            "learning.svg": lambda: draw_learning(_with_target(series)),
         },
     )
 
@@ -118,7 +118,7 @@ def _table(series: list[Series]) -> Table:
         elif asked.class_names:
             line["least class"] = mean_with_interval([_least_class(result) for result in results])
         if results:
-            line |= {"trained numbers": f"{results[0].parameters:,}", "seconds": shown_seconds(results)}
+            line |= {"trained numbers": f"{results[0].parameters:,}", "seconds": table.shown_seconds(results)}
         lines.append(line)
     everything = [result for one in series for result in one.results]
     constant = {split: percent(constants(everything, split), none="") for split in splits}
@@ -126,20 +126,6 @@ def _table(series: list[Series]) -> Table:
     if rule := percent(rules(everything), none=""):
         lines.append({"model": "best trivial rule", "test": rule})
     return Table.of(("model", "examples", "seeds", *splits, *of_classes, "trained numbers", "seconds"), lines)
-
-
-def _notes(results: list[Result]) -> str:
-    """Return what stands under the tables."""
-    return (
-        "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
-        "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on; "
-        "a model that has all of them right is asked more. "
-        "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
-        "class: the class with the fewest right answers, over all splits. seconds: of training. "
-        f"{wording()['shared']['busy']} best constant answer: one answer to all questions of a split, its best. "
-        "best trivial rule: chosen, and learnt, from training questions; where answers are numbers without classes it "
-        f"is not counted.\n\n{costs(results)}"
-    )
 
 
 def kind_of(one: Experiment) -> str:
@@ -247,3 +233,206 @@ def listed(known: NDArray[np.bool_]) -> str:
     if (~known).sum() < min(known.sum(), _MOST_LISTED):
         return f"all but {without}"
     return of or "none"
+
+
+def learned(result: Result, split: str) -> int:
+    """Return how many classes have at least 95 % of their questions right; those without a question do not count."""
+    return int(is_learned(**(result.by_class or {})[split]).sum())
+
+
+def counted(results: Sequence[Result]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many stratified pairs of each GCD, 1, 2, …, all results together have, and how many of them are right.
+
+    The last class is "greater", and not counted.
+    """
+    counts = [result.by_class["stratified"] for result in results if result.by_class is not None]
+    cases, correct = (np.sum([one[key] for one in counts], axis=0)[:-1] for key in ("cases", "correct"))
+    return cases, correct
+
+
+def draw_gcd(curves: Sequence[Series]) -> bytes | None:
+    """Return an SVG of three panels: divisors learned against pairs, right answers against seconds, and both's legend.
+
+    The legend is bars: the divisors that are learned at the end. AOE's forms have cold colours, rivals warm ones. Lines
+    and bars are means over the seeds that have such curves; bands and whiskers go from the least to the greatest.
+    Seconds are of one core. All epochs have as many pairs, so an epoch of n has a share of 1/n of them.
+
+    Args:
+        curves: series with results that have learning curves.
+
+    >>> draw_gcd([]) is None
+    True
+    """
+    if not curves:
+        return None
+    looks = _looks(curves)
+    with canvas(12.5, 0.8 + max(3.2, 0.32 * len(curves)), GREY) as figure:
+        of_pairs, of_seconds, bars = figure.subplots(1, 3, width_ratios=(3, 3, 2))
+        for series in curves:
+            look = looks[series.label]
+            histories = [run.history["learned_classes"] for run in series.results if "learned_classes" in run.history]
+            _draw_curve(of_pairs, histories, series.examples, look)
+            timed = [result for result in series.results if result.processor_seconds is not None]
+            accuracies = [[100 * rate for rate in result.history["validation_accuracy"]] for result in timed]
+            seconds = float(np.mean([result.processor_seconds for result in timed])) if timed else 0.0
+            _draw_curve(of_seconds, accuracies, seconds, look)
+        for axes in (of_pairs, of_seconds):
+            logarithmic(axes)
+            axes.set_ylim(0, 103)
+        of_pairs.set_xlabel("pairs trained on")
+        of_pairs.set_ylabel("GCDs learned, of 1 to 100")
+        of_seconds.set_xlabel("seconds of training, of one core")
+        of_seconds.set_ylabel("right, of pairs drawn as in training (%)")
+        _draw_bars(bars, curves, looks)
+        names = [f"{series.label} ({short(series.examples)})" for series in curves]
+        bars.set_yticks(range(len(curves)), names, fontsize=8)
+        bars.set_xlim(0, 120)
+        bars.set_xlabel("GCDs learned at the end")
+        return render(figure, "svg", transparent=True)
+
+
+def draw_learned(curves: Sequence[Series]) -> bytes | None:
+    """Return an SVG of bars: how many of the divisors 1 to 100 one network learns, by the embedding of its numbers.
+
+    Args:
+        curves: series with results; those with more examples than the others are left out.
+
+    >>> draw_learned([]) is None
+    True
+    """
+    if not curves:
+        return None
+    examples = min(series.examples for series in curves)
+    alike = [series for series in curves if series.examples == examples]
+    alike.sort(key=lambda series: -np.mean([learned(result, "stratified") for result in series.results]))
+    with canvas(8, 0.7 + 0.36 * len(alike), GREY) as figure:
+        axes: Axes = figure.subplots()
+        _draw_bars(axes, alike, _looks(alike))
+        axes.set_yticks(range(len(alike)), [series.label for series in alike])
+        axes.set_xlim(0, 105)
+        axes.set_xlabel(f"greatest common divisors learned, of 1 to 100, from {examples:,} pairs")
+        return render(figure, "svg", transparent=True)
+
+
+def draw_divisors(series: Sequence[Series]) -> bytes | None:
+    """Return an SVG: a row a series, a column a GCD, the darker the fewer are right; a dot says that it is learned.
+
+    >>> draw_divisors([]) is None
+    True
+    """
+    if not series:
+        return None
+    cases, correct = (np.stack(counts) for counts in zip(*(counted(one.results) for one in series), strict=True))
+    n_series, n_divisors = cases.shape
+    with canvas(10.5, 1.6 + 0.3 * n_series, GREY) as figure:
+        axes = figure.subplots()
+        image = axes.pcolormesh(100 * correct / np.maximum(cases, 1), vmin=0, vmax=100, cmap="cividis")
+        rows, columns = np.nonzero(is_learned(cases, correct))
+        axes.plot(columns + 0.5, rows + 0.5, ".", color="black", markersize=4)
+        names = [f"{one.label} ({one.examples:,} pairs)" for one in series]
+        axes.set_yticks(np.arange(n_series) + 0.5, names, fontsize=8)
+        ticks = [1, *range(10, n_divisors + 1, 10)]
+        axes.set_xticks(np.array(ticks) - 0.5, [str(k) for k in ticks])
+        axes.invert_yaxis()
+        axes.tick_params(length=0)
+        axes.set_xlabel("greatest common divisor (a dot: learned)")
+        figure.colorbar(image, ax=axes, label="right (%)", aspect=8)
+        axes.spines[:].set_visible(False)
+        return render(figure, "svg", transparent=True)
+
+
+def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
+    """Return an SVG: two panels a task and choice of its options, a colour a kind of model, a line a series.
+
+    The upper panel has the questions that were trained on, those of each pass counted; the lower one has seconds of one
+    core. A network's line is its right answers to validation questions after each epoch, the mean over seeds; all its
+    epochs take the same time. What has no epochs has a point for each number of examples: right test answers.
+
+    Args:
+        kinds: by the name of the kind, series with results.
+
+    >>> draw_learning({}) is None
+    True
+    """
+    tasks = {one.heading: one for series in kinds.values() for one in series}
+    if not tasks:
+        return None
+    colours = dict(zip(kinds, COLOURS, strict=False))
+    columns = min(_COLUMNS, len(tasks))
+    blocks = -(-len(tasks) // columns)
+    with canvas(1.7 + 2.7 * columns, 0.4 + 4.0 * blocks, GREY, **{"font.size": 8}) as figure:
+        panels = figure.subplots(2 * blocks, columns, squeeze=False)
+        for panel in panels.flat:
+            panel.set_axis_off()
+        for i, (heading, task) in enumerate(tasks.items()):
+            row, column = 2 * (i // columns), i % columns
+            upper, lower = panels[row, column], panels[row + 1, column]
+            for kind, series in kinds.items():
+                _draw_kind(upper, lower, [one for one in series if one.heading == heading], colours[kind])
+            options = dict(option.split("=") for option in task.options)
+            upper.set_title(_SHORT.get(task.task, task.task).format(**options))
+            for panel, label in ((upper, "questions trained on"), (lower, "seconds of one core")):
+                panel.set_axis_on()
+                logarithmic(panel)
+                panel.set_ylim(10 * (panel.dataLim.y0 // 10) - 1, 101)  # from the ten below the least line on
+                panel.set_xlabel(label)
+                panel.set_ylabel("right (%)" if column == 0 else "")
+        lines = [Line2D([], [], color=colour, linewidth=1.8) for colour in colours.values()]
+        figure.legend(lines, list(colours), loc="outside upper center", ncols=len(colours), frameon=False)
+        return render(figure, "svg", transparent=True)
+
+
+def _draw_kind(upper: Axes, lower: Axes, series: Iterable[Series], colour: str) -> None:
+    """Draw the series of one kind and task: lines where there are epochs, else points; one label's are joined."""
+    points: dict[str, list[tuple[float, float, float]]] = {}
+    for one in series:
+        lines = 100 * np.array([result.history["validation_accuracy"] for result in one.results])
+        known = [result.processor_seconds for result in one.results if result.processor_seconds is not None]
+        seconds = float(np.mean(known or [result.seconds for result in one.results]))
+        if lines.size:
+            questions = one.examples * one.experiments[0].network_recipe.passes
+            share = np.arange(1, lines.shape[1] + 1) / lines.shape[1]
+            for panel, end in ((upper, questions), (lower, seconds)):
+                panel.plot(end * share, lines.mean(axis=0), color=colour, linewidth=1.4)
+        else:
+            right = 100 * float(np.mean(one.accuracies()))
+            points.setdefault(one.label, []).append((one.examples, seconds, right))
+    for of_label in points.values():
+        examples, times, shares = zip(*sorted(of_label), strict=True)
+        for panel, x in ((upper, examples), (lower, times)):
+            panel.plot(x, shares, "o-", color=colour, markersize=4.0, linewidth=1.0, clip_on=False)
+
+
+def _draw_curve(axes: Axes, lines: Sequence[Sequence[float]], end: float, look: tuple[str, str]) -> None:
+    """Draw the mean of lines, one value an epoch, over equal parts of what training had in the end; nothing of none."""
+    if not lines:
+        return
+    colour, dash = look
+    values = np.array(lines)
+    x = end * np.arange(1, values.shape[1] + 1) / values.shape[1]
+    axes.plot(x, values.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
+    axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.18, linewidth=0)
+
+
+def _draw_bars(axes: Axes, curves: Sequence[Series], looks: Mapping[str, tuple[str, str]]) -> None:
+    """Draw how many divisors each series has learned at the end, from top to bottom."""
+    for i, series in enumerate(curves):
+        colour, dash = looks[series.label]
+        counts = np.array([learned(result, "stratified") for result in series.results])
+        axes.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
+        axes.text(counts.max() + 1.5, i, f"{counts.mean():.1f}".removesuffix(".0"), va="center", fontsize=8)
+        if len(counts) > 1:
+            axes.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
+    axes.set_ylim(len(curves) - 0.5, -0.5)
+
+
+def _looks(curves: Sequence[Series]) -> dict[str, tuple[str, str]]:
+    """Return the colour and the dash of each label: AOE's are cold."""
+    names = {series.label: series.model for series in curves}
+    ours = [label for label, name in names.items() if name.startswith("adelic")]
+    rivals = [label for label in names if label not in ours]
+    shades = mpl.colormaps["viridis"](np.linspace(0, 0.75, max(len(ours), 1)))
+    looks = {label: (to_hex(shade), DASHES[0]) for label, shade in zip(ours, shades, strict=False)}
+    for i, label in enumerate(rivals):
+        looks[label] = (_WARM[i % len(_WARM)], DASHES[i // len(_WARM) % len(DASHES)])
+    return looks

@@ -4,13 +4,11 @@ Further rows are those of ACD tasks that have several targets a row, or a number
 tables of your own do not belong to these tables: their data depends on more than the name of the row.
 """
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import Any
 
 from adelic.errors import UnknownNameError
+from adelic_lab.config.options import packaged
 
 _WHO = {
     "acd_logistic_regression": "ACD authors, logistic regression",
@@ -118,7 +116,7 @@ def published_rows() -> dict[str, Row]:
     (13, Figure(accuracy=87.89, loss=0.3052, interval=None, edition='published'))
     """
     rows = {}
-    for name, table in _read("published.toml").items():
+    for name, table in packaged("report/published.toml").items():
         set_aside = tuple(table.pop("set_aside", ()))
         rows[name] = Row(name, {who: Figure(**figure) for who, figure in table.items()}, set_aside)
     return rows
@@ -136,15 +134,11 @@ def further_rows() -> dict[str, str]:
     ('1.592e+10 / 2.745e+08 ± 8.9e+08 / 2.491e+10 ± 1.4e+07', '–')
     """
     rows = {}
-    for name, table in _read("published_further.toml").items():
+    for name, table in packaged("report/published_further.toml").items():
         errors = [table[model] for model in ("linear", "mlp", "transformer") if model in table]
         texts = [f"{e['value']:.4g}" + (f" ± {e['interval']:.2g}" if "interval" in e else "") for e in errors]
         rows[name] = " / ".join(texts) or "–"
     return rows
-
-
-def _read(name: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads(resources.files("adelic_lab.report").joinpath(name).read_text(encoding="utf-8"))
 
 
 def as_published(name: str) -> str:

@@ -1,15 +1,14 @@
 """The one kind of table, a data frame of texts with notes, and how figures are written in its cells."""
 
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from adelic_lab.config.options import packaged
 from adelic_lab.report.frame import ONE_CLASS, ONE_SPLIT, OTHER_PRECISION
 from adelic_lab.report.statistics import confidence_interval
 from adelic_lab.results.result import Result
@@ -27,8 +26,7 @@ Line = dict[str, Any]
 @cache
 def wording() -> dict[str, dict[str, Any]]:
     """Return wording.toml: titles and columns of tables, and the sentences under them, what these share filled in."""
-    content = resources.files("adelic_lab.report").joinpath("wording.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(content)
+    found = packaged("report/wording.toml")
     plain = ("title", "columns")
     return {
         table: {key: text if key in plain else text.format_map(found["shared"]) for key, text in said.items()}
@@ -63,16 +61,12 @@ class Table:
     names: int = 1
 
     @classmethod
-    def of(
-        cls,
-        columns: Sequence[str],
-        rows: Iterable[Sequence[str] | Line],
-        notes: tuple[str, ...] = (),
-        title: str | None = None,
-        names: int = 1,
-    ) -> "Table":
-        """Return a table of rows of cells, in order or by column; what a row lacks is left blank."""
-        return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object).fillna(""), notes, title, names)
+    def of(cls, columns: Sequence[str], rows: Iterable[Sequence[str] | Line], *about: Any, **named: Any) -> "Table":
+        """Return a table of rows of cells, in order or by column; what a row lacks is left blank.
+
+        Behind them stand notes, title and number of names, as for the class.
+        """
+        return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object).fillna(""), *about, **named)
 
     @classmethod
     def named(

@@ -12,50 +12,9 @@ import numpy as np
 import pandas as pd
 
 from adelic_lab.config.names import unused_options
-from adelic_lab.report import TABLES
-from adelic_lab.report.frame import (
-    RULES,
-    TRIVIAL,
-    Comparison,
-    changes,
-    chosen_data,
-    comparisons,
-    form_alone,
-    model_frame,
-    names,
-    on_most_rows,
-    place,
-    published_row,
-    recipe_title,
-    run_frame,
-)
+from adelic_lab.report import TABLES, frame, statistics, table
 from adelic_lab.report.published import Figure, Row, as_published, further_rows, published_rows
-from adelic_lab.report.statistics import (
-    ALPHA,
-    LEAST_SEEDS,
-    confidence_interval,
-    corrected,
-    declared_contrast,
-    declared_family,
-    declared_pair,
-    difference,
-    discordance,
-    exploratory_differences,
-    right_rows,
-)
-from adelic_lab.report.table import (
-    NONE,
-    NOT_RUN,
-    Line,
-    Table,
-    interval_text,
-    mean_of,
-    p_text,
-    percent,
-    points,
-    shown_seconds,
-    wording,
-)
+from adelic_lab.report.table import NONE, NOT_RUN, Line, Table, interval_text, mean_of, p_text, percent, points, wording
 from adelic_lab.results.result import Result
 
 RUN_COLUMNS, FURTHER_COLUMNS = (tuple(wording()[name]["columns"]) for name in ("runs", "further"))
@@ -75,9 +34,9 @@ def tables(results: Iterable[Result], *wanted: str, all_rows: bool = False, row:
     >>> [table.title for table in tables([], "overview", "loss")]
     ['Each row', 'The paper’s table of test losses, and ours']
     """
-    runs = run_frame(results)
-    found = comparisons(runs)
-    main = on_most_rows(found)
+    runs = frame.run_frame(results)
+    found = frame.comparisons(runs)
+    main = frame.on_most_rows(found)
     makers: dict[str, Callable[[], list[Table]]] = {
         "runs": lambda: run_tables(runs, all_rows=all_rows),
         "overview": lambda: [overview(main, row)],
@@ -87,25 +46,25 @@ def tables(results: Iterable[Result], *wanted: str, all_rows: bool = False, row:
         "loss": lambda: [paper_table(main, "loss", row)],
         "costs": lambda: [costs_table(main, row)],
         "models": lambda: [models_table(one) for one in found],
-        "differences": lambda: [table for table in map(differences_table, main) if table.rows],
+        "differences": lambda: [each for each in map(differences_table, main) if each.rows],
         "sizes": lambda: sizes_tables(found),
-        "changes": lambda: [table for table in map(changes_table, main) if table.rows],
+        "changes": lambda: [each for each in map(changes_table, main) if each.rows],
     }
-    return [table for name in wanted or TABLES for table in makers[name]()]
+    return [made for name in wanted or TABLES for made in makers[name]()]
 
 
-def _accuracy(one: Comparison, name: str) -> str:
+def _accuracy(one: frame.Comparison, name: str) -> str:
     """Return a model's accuracy with its marks."""
     if name not in one.models.index:
         return NOT_RUN
     return f"{mean_of(one.models.runs[name])}{one.models.marks[name]}"
 
 
-def _named(one: Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
+def _named(one: frame.Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
     """Return a model's figure with its name, which learned vectors do not need, and what more is to be said."""
     if name is None:
         return NOT_RUN
-    said = form_alone(name + one.models.marks[name]).removeprefix("learned").lstrip(", ")
+    said = frame.form_alone(name + one.models.marks[name]).removeprefix("learned").lstrip(", ")
     words = ", ".join(filter(None, [said, more]))
     return mean_of(one.models.runs[name], metric) + (f" ({words})" if words else "")
 
@@ -121,7 +80,9 @@ def _contrast(found: Mapping[str, Any] | None) -> str:
 # Each row: which recipe, which model.
 
 
-def chosen_by_validation(found: Iterable[Comparison], row: str | None = None) -> dict[str, Comparison | None]:
+def chosen_by_validation(
+    found: Iterable[frame.Comparison], row: str | None = None
+) -> dict[str, frame.Comparison | None]:
     """Return for each row, by its title, the recipe under which AOE or learned vectors are best on validation data.
 
     Where both ran with some recipe, it is one of these. Rows of the paper's table that were not run have None;
@@ -130,9 +91,9 @@ def chosen_by_validation(found: Iterable[Comparison], row: str | None = None) ->
     return {title: _choose(mine) for title, mine in _by_title(found, row).items()}
 
 
-def _by_title(found: Iterable[Comparison], row: str | None) -> dict[str, list[Comparison]]:
+def _by_title(found: Iterable[frame.Comparison], row: str | None) -> dict[str, list[frame.Comparison]]:
     """Return the comparisons of each row, by its title; rows of the paper's table that were not run have none."""
-    titles: dict[str, dict[str, list[Comparison]]] = {
+    titles: dict[str, dict[str, list[frame.Comparison]]] = {
         name: {as_published(name): []} for name in published_rows() if row in (None, name)
     }
     for one in found:
@@ -141,21 +102,21 @@ def _by_title(found: Iterable[Comparison], row: str | None) -> dict[str, list[Co
     return {title: mine for row in titles.values() for title, mine in row.items()}
 
 
-def _choose(found: Sequence[Comparison]) -> Comparison | None:
+def _choose(found: Sequence[frame.Comparison]) -> frame.Comparison | None:
     """Return the recipe of `chosen_by_validation`, of those where AOE did not run that of any model."""
     with_aoe = [one for one in found if one.best(kinds=["AOE"])]
     both = [one for one in with_aoe if one.best(embeddings=["learned"])]
 
-    def score(one: Comparison) -> tuple[bool, float, float]:
+    def score(one: frame.Comparison) -> tuple[bool, float, float]:
         best = {one.best(kinds=["AOE"]), one.best(embeddings=["learned"])} - {None} or {one.best()} - {None}
         chosen = [name for name in best if name]
-        has_seeds = bool(chosen) and bool((one.models.n_seeds[chosen] >= LEAST_SEEDS).all())
+        has_seeds = bool(chosen) and bool((one.models.n_seeds[chosen] >= statistics.LEAST_SEEDS).all())
         return has_seeds, *max(map(one.score, chosen), default=(-1.0, 0.0))
 
     return max(both or with_aoe or found, key=score, default=None)
 
 
-def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
+def overview(found: Iterable[frame.Comparison], row: str | None = None) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
@@ -167,14 +128,14 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
     lines = {title: _overview_line(title, every, chosen[title]) for title, every in titles.items()}
     if row is not None:
         return Table.named("overview", list(lines.values()))
-    family = declared_family(chosen)
+    family = statistics.declared_family(chosen)
     for title, p in family.adjusted.items():
         lines[title]["adjusted p"] = p_text(p)
     note = f"adjusted p: Holm’s correction over the {family.p.count()} lines of this table that could be tested."
     return Table.named("overview", list(lines.values()), notes=[note])
 
 
-def _overview_line(title: str, every: Sequence[Comparison], chosen: Comparison | None) -> Line:
+def _overview_line(title: str, every: Sequence[frame.Comparison], chosen: frame.Comparison | None) -> Line:
     """Return the line of a row.
 
     `every` recipe that ran on the row may have the best rival, where it did not run with the one that is chosen.
@@ -184,13 +145,13 @@ def _overview_line(title: str, every: Sequence[Comparison], chosen: Comparison |
         line = dict.fromkeys(("AOE", "learned", "best rival", "best outside the Transformer", "look-up"), NOT_RUN)
         best = _best_published(row.best_published())
         return line | {"row": title, "majority class": _majority(row), "best published": best}
-    contrast = declared_contrast(chosen)
+    contrast = statistics.declared_contrast(chosen)
     aoe = chosen.best(kinds=["AOE"])
     learned = contrast["learned"] if contrast else chosen.best(embeddings=["learned"])
     rivals = [(one, name) for one in (chosen, *every) if (name := _best_rival(one))]
     if rivals and rivals[0][0] is not chosen:
         rivals = [max(rivals, key=lambda rival: rival[0].score(rival[1]))]
-    row_published = published_row(chosen.run)
+    row_published = frame.published_row(chosen.run)
     published = row_published.best_published(chosen.first.edition) if row_published else None
     above = None if aoe is None or published is None else verdict(chosen.models.runs[aoe].accuracy, published[1])
     return {
@@ -208,7 +169,7 @@ def _overview_line(title: str, every: Sequence[Comparison], chosen: Comparison |
     }
 
 
-def _best_rival(one: Comparison) -> str | None:
+def _best_rival(one: frame.Comparison) -> str | None:
     rivals = one.models[(one.models.kind == "rival") & (one.models.embedding != "learned")]
     return max(rivals.index, key=one.score, default=None)
 
@@ -217,8 +178,8 @@ def _best_published(published: tuple[str, Figure] | None) -> str:
     return NONE if published is None else f"{published[1]} ({published[0]})"
 
 
-def _recipe(one: Comparison) -> str:
-    return recipe_title(one.recipe) + (f", {one.max_rows:,} rows" if one.max_rows else "")
+def _recipe(one: frame.Comparison) -> str:
+    return frame.recipe_title(one.recipe) + (f", {one.max_rows:,} rows" if one.max_rows else "")
 
 
 def _majority(row: Row) -> str:
@@ -236,7 +197,7 @@ def verdict(accuracies: Iterable[float], published: Figure) -> str:
     ['mean only', 'yes', 'no', 'mean only']
     """
     sample = list(accuracies)
-    mean, interval = 100 * float(np.mean(sample)), confidence_interval(sample)
+    mean, interval = 100 * float(np.mean(sample)), statistics.confidence_interval(sample)
     if mean <= published.accuracy:
         return "no"
     top = published.accuracy + (published.interval or 0.0)
@@ -246,32 +207,32 @@ def verdict(accuracies: Iterable[float], published: Figure) -> str:
 # All rows together.
 
 
-def contrasts_table(found: Iterable[Comparison]) -> Table:
+def contrasts_table(found: Iterable[frame.Comparison]) -> Table:
     """Return AOE minus learned vectors for each row and recipe; contaminated data is left out.
 
     It has no p: one line a row is declared, that of `overview`, and the others are exploratory.
     """
     lines: list[Line] = []
     for one in found:
-        if (contrast := declared_contrast(one)) is None:
+        if (contrast := statistics.declared_contrast(one)) is None:
             continue
         aoe, learned = contrast["aoe"], contrast["learned"]
         line: Line = {
-            "row, recipe": f"{one.first.title}, {recipe_title(one.recipe)}{one.fewer_rows}",
-            "AOE": f"{mean_of(one.models.runs[aoe])} ({form_alone(aoe)}){one.models.marks[aoe]}",
+            "row, recipe": f"{one.first.title}, {frame.recipe_title(one.recipe)}{one.fewer_rows}",
+            "AOE": f"{mean_of(one.models.runs[aoe])} ({frame.form_alone(aoe)}){one.models.marks[aoe]}",
             "learned": _accuracy(one, learned),
             "look-up": percent(one.models.lookup[aoe]),
             "AOE − learned": _contrast(contrast),
             "seeds": str(contrast["seeds"]),
         }
-        if rows := discordance(one.models.runs[aoe], one.models.runs[learned]):
+        if rows := statistics.discordance(one.models.runs[aoe], one.models.runs[learned]):
             line["rows: AOE / learned alone"] = f"{rows['first']:,} / {rows['second']:,}"
             line["interval over rows"] = interval_text(rows)
         lines.append(line)
     return Table.named("contrasts", lines)
 
 
-def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None) -> Table:
+def paper_table(found: Sequence[frame.Comparison], metric: str, row: str | None = None) -> Table:
     """Return the paper's table of test accuracies, or of test losses, with ours beside it: a line a row and recipe.
 
     Ours are those on the published edition and split, which are the paper's. The metric is "accuracy" or "loss"; other
@@ -293,7 +254,7 @@ def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None
                 f"ours: {who}": _named(one, one.best(embeddings=[embedding]), metric, more=rows)
                 for who, embedding in (("learned", "learned"), ("AOE", "adelic"))
             }
-            lines.append(line | {"recipe": recipe_title(one.recipe)} | _rules(one) | ours)
+            lines.append(line | {"recipe": frame.recipe_title(one.recipe)} | _rules(one) | ours)
         if not mine:
             not_run = dict.fromkeys(("look-up", "ours: learned", "ours: AOE"), NOT_RUN)
             lines.append(line | {"majority class": _majority(paper)} | not_run)
@@ -306,45 +267,45 @@ def _published_figure(published: Figure, metric: str) -> str | None:
     return None if published.loss is None else f"{published.loss:.4f}"
 
 
-def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
+def recipe_tables(found: Iterable[frame.Comparison]) -> list[Table]:
     """Return for each recipe that trained networks, and each split, the accuracies of all models on all its rows.
 
     AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
     """
-    groups: dict[tuple[str, str], dict[str, Comparison]] = {}
+    groups: dict[tuple[str, str], dict[str, frame.Comparison]] = {}
     for one in found:
         if one.has_network:
             groups.setdefault((one.recipe, one.first.split), {})[one.first.title + one.fewer_rows] = one
     made = []
     for (recipe, split), rows in groups.items():
         models = pd.concat([one.models for one in rows.values()]).drop_duplicates("name", keep="last")
-        kinds = models.kind[~models.embedding.isin(TRIVIAL)]
+        kinds = models.kind[~models.embedding.isin(frame.TRIVIAL)]
         order = sorted(kinds.index, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
-        made.append(Table.named("recipes", _grid(rows, order), recipe=recipe_title(recipe), split=split))
+        made.append(Table.named("recipes", _grid(rows, order), recipe=frame.recipe_title(recipe), split=split))
     return made
 
 
-def _grid(found: Mapping[str, Comparison], models: Iterable[str], more: Sequence[Line] = ()) -> list[Line]:
+def _grid(found: Mapping[str, frame.Comparison], models: Iterable[str], more: Sequence[Line] = ()) -> list[Line]:
     """Return the lines of models, further ones, and those of the trivial rules, a column a comparison."""
     rules = {heading: _rules(one) for heading, one in found.items()}
     return [
         *({"model": name} | {heading: _accuracy(one, name) for heading, one in found.items()} for name in models),
         *more,
-        *({"model": rule} | {heading: of[rule] for heading, of in rules.items()} for rule in RULES),
+        *({"model": rule} | {heading: of[rule] for heading, of in rules.items()} for rule in frame.RULES),
     ]
 
 
-def _rules(one: Comparison) -> dict[str, str]:
+def _rules(one: frame.Comparison) -> dict[str, str]:
     """Return the accuracies of the trivial rules, by their names."""
     return {name: percent(rate) for name, rate in one.rules.items()}
 
 
-def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
+def sizes_tables(found: Sequence[frame.Comparison]) -> list[Table]:
     """Return for each row and recipe that ran on several numbers of training rows the models that ran on some of them.
 
     AOE − learned is the declared contrast of each number.
     """
-    groups: dict[tuple[str, str], list[Comparison]] = {}
+    groups: dict[tuple[str, str], list[frame.Comparison]] = {}
     for one in sorted(found, key=lambda one: one.max_rows or math.inf):
         groups.setdefault((one.first.data, one.recipe), []).append(one)
     made = []
@@ -354,14 +315,14 @@ def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
             f"{one.max_rows:,} rows" if one.max_rows else f"all {one.run.rows['train']:,}": one for one in groups[key]
         }
         shared = [name for name in first.models.index if any(name in one.models.index for one in fewer)]
-        contrast = {heading: _contrast(declared_contrast(one)) for heading, one in sizes.items()}
+        contrast = {heading: _contrast(statistics.declared_contrast(one)) for heading, one in sizes.items()}
         lines = _grid(sizes, shared, [{"model": "AOE − learned"} | contrast])
         if fewer:
-            made.append(Table.named("sizes", lines, row=first.first.title, recipe=recipe_title(first.recipe)))
+            made.append(Table.named("sizes", lines, row=first.first.title, recipe=frame.recipe_title(first.recipe)))
     return made
 
 
-def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
+def costs_table(found: Iterable[frame.Comparison], row: str | None = None) -> Table:
     """Return what a run of AOE and of learned vectors costs on each row, and the command of the first seed's.
 
     Arguments are those of `overview`, whose models these are.
@@ -379,7 +340,7 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
                     "training rows": f"{model.train_rows:,}",
                     "tokens, millions": None if pd.isna(model.tokens) else f"{model.tokens / 1e6:,.1f}",
                     "FLOPs": None if pd.isna(flops) else f"{flops:.1e}",
-                    "seconds": shown_seconds(list(model.runs.run)),
+                    "seconds": table.shown_seconds(list(model.runs.run)),
                     "command": f"`{command}`" + (f" ({comment})" if comment else ""),
                 }
             )
@@ -389,9 +350,9 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
 # One row and recipe.
 
 
-def models_table(one: Comparison) -> Table:
+def models_table(one: frame.Comparison) -> Table:
     """Return every model of a comparison, the most accurate first, then the row's published figures."""
-    row = published_row(one.run)
+    row = frame.published_row(one.run)
     lines: list[Line] = [
         {
             "model": model["name"] + model.marks,
@@ -402,7 +363,7 @@ def models_table(one: Comparison) -> Table:
             "macro-F1": mean_of(model.runs, "macro_f1"),
             "loss": mean_of(model.runs, "loss"),
             "parameters": f"{model.parameters:,}",
-            "seconds": shown_seconds(list(model.runs.run)),
+            "seconds": table.shown_seconds(list(model.runs.run)),
             "training": _training(model.run),
         }
         for _, model in one.models.iterrows()
@@ -429,14 +390,14 @@ def _tested(found: Mapping[str, Any]) -> Line:
     return dict(zip(("difference", "95 % interval", "seeds", "adjusted p"), cells, strict=True))
 
 
-def differences_table(one: Comparison) -> Table:
+def differences_table(one: frame.Comparison) -> Table:
     """Return the exploratory differences of a comparison: AOE's form minus each model, and other pairs that differ.
 
     Where AOE did not run, the model with the best validation score takes its place.
     """
-    found = exploratory_differences(one)
+    found = statistics.exploratory_differences(one)
     subject = one.best(kinds=["AOE"]) or one.best() or ""
-    declared = declared_pair(one)
+    declared = statistics.declared_pair(one)
     is_mine = np.array([subject in pair for pair in found.index], dtype=bool)
     mine, rest = found[is_mine], found[~is_mine]
     lines: dict[str, Line] = {}
@@ -445,8 +406,10 @@ def differences_table(one: Comparison) -> Table:
             each = each.to_dict() | {"mean": -each["mean"], "low": -each.high, "high": -each.low}
         other = second if first == subject else first
         lines[other] = {f"{subject} −": other} | _tested(each)
-    standing = rest[rest.adjusted < ALPHA]
-    others = f"Of the other pairs ({len(rest)}, of which {rest.adjusted.count()} could be tested) at {ALPHA:g} "
+    standing = rest[rest.adjusted < statistics.ALPHA]
+    others = (
+        f"Of the other pairs ({len(rest)}, of which {rest.adjusted.count()} could be tested) at {statistics.ALPHA:g} "
+    )
     differ = [f"{a} above {b} ({points(mean)})" for (a, b), mean in standing["mean"].items()]
     others += f"these differ: {'; '.join(differ)}." if differ else "none differs."
     said = [
@@ -458,18 +421,20 @@ def differences_table(one: Comparison) -> Table:
     return Table.named("differences", ordered, notes=[" ".join(said)], heading=one.heading)
 
 
-def changes_table(one: Comparison) -> Table:
+def changes_table(one: frame.Comparison) -> Table:
     """Return what each change of one model costs or brings: the models that change one thing of a base, less the base.
 
     See `changes` for the base. Without two such models of its embedding the table has no rows: other embeddings alone
     are the differences of `differences_table`.
     """
-    base, words = changes(one)
+    base, words = frame.changes(one)
     models = one.models.loc[list(words)]
     lines: list[Line] = []
     if base and (models.embedding == one.models.embedding[base]).sum() >= LEAST_CHANGES:
         first = one.models.loc[base]
-        found = corrected({name: difference(runs, first.runs) for name, runs in models.runs.items()})
+        found = statistics.corrected(
+            {name: statistics.difference(runs, first.runs) for name, runs in models.runs.items()}
+        )
         lines = [{"change": f"none: {first.label}", "test accuracy": _accuracy(one, base), "seeds": str(first.n_seeds)}]
         for name, each in found.sort_values("mean", ascending=False, kind="stable").iterrows():
             cells = _tested(each)
@@ -490,10 +455,10 @@ def run_tables(runs: pd.DataFrame, *, all_rows: bool = False) -> list[Table]:
     if runs.empty:
         models = pd.DataFrame(columns=["exact_match", "row"])
     else:
-        models = model_frame(runs)
+        models = frame.model_frame(runs)
         models["training"] = models.run.map(recipe_text)
         for _, group in models.groupby(["data", "training"]):
-            models.loc[group.index, "name"] = names(group)
+            models.loc[group.index, "name"] = frame.names(group)
     is_one_class = models.exact_match.isna()
     first = _lines(models[is_one_class], all_rows=all_rows)
     further = models[~is_one_class]
@@ -510,7 +475,7 @@ def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[Line]:
     """Return the lines of the tasks with one class a row, in the paper's order of rows."""
     lines: list[Line] = []
     for name in dict.fromkeys([*published_rows(), *models.row]):
-        mine = sorted((model for _, model in models[models.row == name].iterrows()), key=place)
+        mine = sorted((model for _, model in models[models.row == name].iterrows()), key=frame.place)
         lines += map(_line, mine)
         ran = {model.embedding for model in mine if model.title == as_published(name)}
         for embedding, called in (("adelic", "AOE"), ("learned", "learned")):
@@ -523,7 +488,7 @@ def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[Line]:
 def _line(model: Any) -> Line:
     rules = set(model.runs.rule_name)
     said = f" ({rules.pop()})" if len(rules) == 1 and not pd.isna(model.rule) else ""
-    row, is_flat = published_row(model.run), model.run.places is None
+    row, is_flat = frame.published_row(model.run), model.run.places is None
     return {
         "task": model.title,
         "model": model["name"] + model.marks,
@@ -614,10 +579,10 @@ def single_runs(results: Iterable[Result]) -> Table:
     >>> single_runs([]).frame.columns[:6].tolist()
     ['row', 'edition', 'split', 'contaminated', 'model', 'options']
     """
-    runs = run_frame(results)
+    runs = frame.run_frame(results)
     if not runs.empty:
-        chosen = [", ".join(chosen_data(run)) for run in runs.run]
-        rights = map(right_rows, runs.run)
+        chosen = [", ".join(frame.chosen_data(run)) for run in runs.run]
+        rights = map(statistics.right_rows, runs.run)
         runs = runs.assign(
             row=[f"{row} ({words})" if words else row for row, words in zip(runs.row, chosen, strict=True)],
             model=runs.label,
@@ -635,7 +600,7 @@ def provenance(results: Iterable[Result]) -> Table:
     lines: list[Line] = [
         {
             "command": run.command,
-            "seconds": shown_seconds([run]),
+            "seconds": table.shown_seconds([run]),
             "parameters": f"{run.parameters:,}",
             "device": run.device,
             "versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),

@@ -10,19 +10,11 @@ from typing import Annotated, Any, get_type_hints
 
 from adelic.data.sources import DrawnData, TableData, row_of
 from adelic.errors import AdelicError, RunFolderError
+from adelic.storage import records
 from adelic.storage.checks import CONTROL, shown
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
-from adelic.storage.records import (
-    SEAL,
-    DamagedTextError,
-    parse_checksums,
-    parse_object,
-    parse_sealed,
-    parse_toml,
-    seal,
-    sha256,
-)
+from adelic.storage.records import DamagedTextError
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.models import RandomSearch, Steps
 from adelic_lab.config.recipes import TrainConfig, changed_words, recipe_names, stored
@@ -246,7 +238,11 @@ class Result:
         adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is not the result of a run: it has no task
         """
         try:
-            found = parse_sealed(content) if is_sealed or SEAL.encode() in content else parse_object(content)
+            found = (
+                records.parse_sealed(content)
+                if is_sealed or records.SEAL.encode() in content
+                else records.parse_object(content)
+            )
             check(found, _fields())
             check(found, _by_prediction(found["test"]))
             check_configuration(found["configuration"], "configuration")
@@ -272,7 +268,7 @@ class Result:
 
     def sealed(self) -> bytes:
         """Return the line of a table's file, with a checksum."""
-        return seal(self.as_dict()).encode()
+        return records.seal(self.as_dict()).encode()
 
     @property
     def row(self) -> str:
@@ -415,14 +411,14 @@ def read_done(folder: Path) -> dict[str, str]:
     if content == b"":
         raise RunFolderError(f"{path} is empty, as adelic 0.1 left it: read this run with that version; {_REMEDY}")
     try:
-        return parse_checksums(content or b"")
+        return records.parse_checksums(content or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; {_REMEDY}") from None
 
 
 def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
     """Raise `RunFolderError` if a SHA-256 is listed for a file's name, and the file has another one."""
-    if listed.get(path.name, expected := sha256(content)) != expected:
+    if listed.get(path.name, expected := records.sha256(content)) != expected:
         raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
 
 
@@ -433,7 +429,7 @@ def parse_configuration(content: bytes) -> dict[str, Any]:
     Traceback (most recent call last):
     adelic.storage.records.DamagedTextError: it has no data
     """
-    found = parse_toml(content)
+    found = records.parse_toml(content)
     check_configuration(found)
     return found
 

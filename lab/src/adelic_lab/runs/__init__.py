@@ -1,7 +1,7 @@
 """Runs: an experiment in its folder, from its data to its result; and many of them.
 
-`runner` has the one function that runs an experiment of any kind: it prepares the `folder`, fits, and has the model
+`runner` has the one function that runs an experiment of any kind: it prepares the folder, fits, and has the model
 judged by the test split (`judging`). `matrix` plans many runs, which `engines` execute here, in several processes or on
-many machines; `devices` shares one run among several. `listing` reads what folders hold, `predicting` asks a finished
-run about new rows. `folder` and `listing` load no torch.
+many machines; `devices` shares one run among several. `folders` makes, reads and lists the folders of runs, and loads
+no torch; `predicting` asks a finished run about new rows.
 """

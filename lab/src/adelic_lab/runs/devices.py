@@ -9,14 +9,13 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 from torch.distributed import run as torchrun
 from torch.distributed.elastic.multiprocessing import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
-from adelic.data.protocol import Progress
 from adelic.errors import ConfigurationError, WorkerError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
@@ -63,15 +62,7 @@ def become_torchrun(config: Experiment, device: str, devices: int, nodes: int, n
 
 
 def run_distributed(
-    config: Experiment,
-    folder: Path,
-    *,
-    devices: int = 1,
-    nodes: int = 1,
-    device: str = "auto",
-    restart: bool = False,
-    progress: Progress | None = None,
-    tensorboard: bool = False,
+    config: Experiment, folder: Path, *, devices: int = 1, nodes: int = 1, device: str = "auto", **how: Any
 ) -> Result:
     """Train, or resume, or read the result of one run on several devices, in each of torchrun's processes.
 
@@ -86,9 +77,7 @@ def run_distributed(
         devices: processes a machine, each with a GPU of its own, or with its share of the CPU's threads.
         nodes: machines.
         device: "auto", "cpu" or "cuda".
-        restart: delete what a former run left in the folder.
-        progress: as for `run`; called in the first process.
-        tensorboard: as for `run`.
+        how: restart, progress and tensorboard, as for `run`; progress is called in the first process.
 
     Returns:
         The content of result.json, on every machine.
@@ -121,16 +110,8 @@ def run_distributed(
     except ValueError as error:  # torchrun has started another number of processes
         raise ConfigurationError(str(error)) from None
     try:
-        world, told = World(fabric, devices), progress if fabric.global_rank == 0 else None
-        return run(
-            config,
-            folder,
-            device=str(fabric.device),
-            restart=restart,
-            progress=told,
-            tensorboard=tensorboard,
-            world=world,
-        )
+        how["progress"] = how.get("progress") if fabric.global_rank == 0 else None
+        return run(config, folder, device=str(fabric.device), **how, world=World(fabric, devices))
     finally:
         torch.distributed.destroy_process_group()
 

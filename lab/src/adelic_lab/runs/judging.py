@@ -94,9 +94,7 @@ def _questions(experiment: Experiment) -> tuple[TrainValidation, Judge]:
     first = next(tests)
     for asked in (first[0], *(asked for _, asked, _ in never_seen_in)):
         task.check_unseen(operands, asked)  # before anything is trained
-    seen = TrainValidation.of_questions(
-        source, seed, (operands, answers), first[0], experiment.vocabulary, is_followed=experiment.is_network
-    )
+    seen = TrainValidation.of_questions(experiment, (operands, answers), first[0], is_followed=experiment.is_network)
 
     def judge(fitted: Fitted) -> dict[str, Any]:
         start = time.perf_counter()
@@ -153,7 +151,7 @@ def development(experiment: Experiment) -> TrainValidation:
     if isinstance(source, DrawnData):
         trained_on = source.questions(seed)
         asked, _ = next(source.tests(seed, trained_on[0]))
-        return TrainValidation.of_questions(source, seed, trained_on, asked, experiment.vocabulary)
+        return TrainValidation.of_questions(experiment, trained_on, asked)
     data = source.load(seed)
     experiment.check_numbers(data.vocabulary)
     return TrainValidation.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)

@@ -1,6 +1,6 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from adelic_lab.models import obstacle
 from adelic_lab.report.files import finished, write_result
 from adelic_lab.report.published import published_rows, split_row
 from adelic_lab.results.result import Result
-from adelic_lab.runs.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
+from adelic_lab.runs.engines import EmbeddedEngine, Engine, Execution, OnRun
+
+_Maker = Callable[[TaskData, str], Experiment]
 
 
 def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
@@ -88,7 +90,7 @@ def plan(
         embedding, given = parse_embedding(text)
         return Experiment.choose(data, recipe=path, embedding=embedding, **(changes or {}), **given)
 
-    return _planned("embedding", rows, embeddings, seeds, edition, split, of)
+    return _planned("embedding", _data(rows, edition, split), embeddings, seeds, of)
 
 
 def plan_classical(
@@ -121,54 +123,41 @@ def plan_classical(
     def of(data: TaskData, name: str) -> Experiment:
         return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**search))
 
-    return _planned("model", rows, models, seeds, edition, split, of)
+    return _planned("model", _data(rows, edition, split), models, seeds, of)
 
 
-def _planned(
-    what: str,
-    rows: Iterable[str],
-    names: Iterable[str],
-    seeds: Iterable[int],
-    edition: str,
-    split: str,
-    of: Callable[[TaskData, str], Experiment],
-) -> list[Experiment]:
-    """Return the runs of rows by names by seeds, each once; `of` makes that of a row and a name, with any seed."""
-    chosen, wanted = list(names), list(seeds)
-    planned: dict[Experiment, None] = {}
-    if not chosen or not wanted:
-        raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
+def _data(rows: Iterable[str], edition: str, split: str) -> Iterator[TaskData]:
+    """Yield the data of rows, of all rows of the paper's table where none is named."""
     for row in list(rows) or list(published_rows()):
         task, n = split_row(row)
         find_task(task).check_edition(edition)
-        for name in chosen:
-            one = of(TaskData(task, n, edition, split), name)
-            planned |= {replace(one, seed=seed): None for seed in wanted}
-    return list(planned)
+        yield TaskData(task, n, edition, split)
+
+
+def _planned(
+    what: str, rows: Iterator[TaskData], names: Iterable[str], seeds: Iterable[int], of: _Maker
+) -> list[Experiment]:
+    """Return the runs of rows by names by seeds, each once; `of` makes that of a row and a name, with any seed."""
+    chosen, wanted = list(names), list(seeds)
+    if not chosen or not wanted:
+        raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
+    made = (of(data, name) for data in rows for name in chosen)
+    planned = (replace(one, seed=seed) for one in made for seed in wanted)
+    return list(dict.fromkeys(planned))
 
 
 def run_matrix(
-    configs: Sequence[Experiment],
-    *,
-    runs: Path,
-    results: Path,
-    device: str = "auto",
-    engine: Engine | None = None,
-    budget: Budget | None = None,
-    on_run: OnRun,
-    tensorboard: bool = False,
+    configs: Sequence[Experiment], *, results: Path, on_run: OnRun, engine: Engine | None = None, **how: Any
 ) -> list[Result]:
     """Run (or resume) every configuration that has no result yet; write each result to `results` as it is there.
 
     Args:
         configs: what to run, in this order; with a budget, the run with the least work left comes first.
-        runs: folder of the run folders.
         results: folder of the result files, one a row; a run that has a result there is not run again.
-        device: as for `adelic_lab.run`.
-        engine: what executes the runs; the embedded engine by default.
-        budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
         on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
-        tensorboard: as for `adelic_lab.run`.
+        engine: what executes the runs; the embedded engine by default.
+        how: `runs`, the folder of the run folders; `budget`, the time by which to stop (a run that it stops goes on
+            from its checkpoint when it is run again); `device` and `tensorboard`, as for `adelic_lab.run`.
 
     Returns:
         The results that there are, in the order of `configs`: with a budget, perhaps not of all, and none of a solver
@@ -187,10 +176,10 @@ def run_matrix(
     """
     found = finished(configs, results)
     left = _left(configs, found)
-    if budget is not None:
-        left.sort(key=lambda config: outstanding_work(config, runs))
-    how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
-    for config, result in (engine or EmbeddedEngine()).execute(left, how, on_run):
+    execution = Execution(**{name: value for name, value in how.items() if value is not None})
+    if how.get("budget") is not None:
+        left.sort(key=lambda config: outstanding_work(config, execution.runs))
+    for config, result in (engine or EmbeddedEngine()).execute(left, execution, on_run):
         write_result(results, config, result)
         found[config] = result
     return [found[config] for config in configs if config in found]

@@ -18,7 +18,7 @@ from adelic_lab.config.experiment import Experiment, check_same
 from adelic_lab.models import RunContext, choose_device, fit, obstacle
 from adelic_lab.models.network import Network, read_trainer
 from adelic_lab.results.result import Result
-from adelic_lab.runs.folder import describe, finish, prepare_folder, read_result
+from adelic_lab.runs.folders import describe, finish, prepare_folder, read_result
 from adelic_lab.runs.judging import development, prepare
 from adelic_lab.train.counters import CHECKPOINT
 from adelic_lab.train.tensorboard import TensorBoardLog, has_log, require_tensorboard
@@ -155,13 +155,8 @@ def _run(experiment: Experiment, context: RunContext, folder: Path) -> Result:
     with torch.random.fork_rng():
         fitted = fit(experiment, data, context)
         judgement = judge(fitted)
-    source = experiment.data
     result = Result(
-        task=source.task,
-        n=source.n,
-        edition=source.edition,
-        split=source.split,
-        contaminated=source.contaminated,
+        **{name: getattr(experiment.data, name) for name in ("task", "n", "edition", "split", "contaminated")},
         embedding=experiment.model.name,
         recipe=experiment.recipe.name,
         seed=experiment.seed,

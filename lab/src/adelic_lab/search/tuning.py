@@ -233,7 +233,7 @@ def tune(
         progress(0, 1, f"reading {search.config.row}, and encoding its numbers")
     config, torch_device = search.config, choose_device(device if search.config.is_network else "cpu")
     train, sha256 = (_network_trials if config.is_network else _solver_trials)(search, torch_device)
-    epochs = config.network_recipe.epochs if config.is_network else 1
+    epochs, _ = config.recipe.parts
 
     def report_epoch(finished: list["FrozenTrial"], epoch: int) -> None:
         if progress:
@@ -302,11 +302,7 @@ def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, None]:
 
 
 def train_trial(
-    config: Experiment,
-    data: TrainValidation,
-    device: torch.device,
-    report: Report,
-    between: Between | None = None,
+    config: Experiment, data: TrainValidation, device: torch.device, report: Report, between: Between
 ) -> float:
     """Train one trial; return the best validation accuracy of its epochs.
 
@@ -315,7 +311,7 @@ def train_trial(
         data: its splits but the test split.
         device: where.
         report: called after each epoch with (epoch, best accuracy so far, figures); may end the trial by raising.
-        between: called between any two steps, if it is given; may raise to stop.
+        between: called between any two steps; may raise to stop.
 
     Raises:
         AdelicError: the values do not go together, training diverged, or the device's memory is too small.
@@ -325,7 +321,7 @@ def train_trial(
             trainer = begin(config, data, device)
             counters = trainer.progress
             while counters.epoch < config.network_recipe.epochs:
-                if between and counters.epoch:  # not only inside an epoch, which may be a single step
+                if counters.epoch:  # not only inside an epoch, which may be a single step
                     between()
                 trainer.run_epoch(between_steps=between)
                 accuracy, negative_loss = counters.best_score

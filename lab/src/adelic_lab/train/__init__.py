@@ -7,7 +7,8 @@
 | `sampler` | which rows a step has, as a function of (seed, step) |
 | `data`, `objectives` | what training may see; what is predicted, with its loss and figures |
 | `checkpoint`, `counters`, `signals` | model, optimizer and step in one file; how far a run is; who asks it to stop |
-| `workers`, `world` | the threads, and the processes, that share a batch |
+| `passes` | what a network says of a split; the threads that share a batch on the CPU |
+| `world` | the processes that share a batch |
 
 May import `config`, `results`, and of adelic `nn`, `data` and below; no model.
 """

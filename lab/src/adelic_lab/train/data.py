@@ -10,10 +10,13 @@ import numpy as np
 from adelic.data import Dataset, Holdout, Symmetry
 from adelic.data.dataset import positions
 from adelic.data.protocol import View
-from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError
+from adelic_lab.config.experiment import Experiment
 from adelic_lab.train.objectives import Objective, OneClass, make_objective
 from adelic_lab.train.sampler import stream_seed
+
+Questions = tuple[np.ndarray, np.ndarray]
+"""Operands and answers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,26 +83,18 @@ class TrainValidation:
 
     @classmethod
     def of_questions(
-        cls,
-        source: DrawnData,
-        seed: int,
-        trained_on: tuple[np.ndarray, np.ndarray],
-        asked: np.ndarray,
-        vocabulary: tuple[int | Fraction, ...] | None = None,
-        *,
-        is_followed: bool = True,
+        cls, experiment: Experiment, trained_on: Questions, asked: np.ndarray, *, is_followed: bool = True
     ) -> "TrainValidation":
-        """Return the questions of a source: those to train on, and more from the same distribution for validation.
+        """Return the questions of an experiment: those to train on, and more from the same distribution for validation.
 
         Args:
-            source: of the questions.
-            seed: of the run.
+            experiment: on a drawn task.
             trained_on: operands and answers.
             asked: operands of the test's questions.
-            vocabulary: the numbers that can occur; None where they are open-ended.
             is_followed: whether the training is followed by validation questions; else there are none.
         """
-        task, (X, y) = source.drawn, trained_on
+        source, seed, (X, y) = experiment.questions, experiment.seed, trained_on
+        task = source.drawn
         X_validation, y_validation, every_class = X[:0], y[:0], None
         if is_followed:
             others = np.concatenate([X, asked])
@@ -114,7 +109,7 @@ class TrainValidation:
             X_validation=X_validation,
             y_validation=y_validation,
             objective=OneClass(len(task.class_names or ())),
-            vocabulary=vocabulary,
+            vocabulary=experiment.vocabulary,
             holdout=Holdout(*held),
             symmetries={},
             every_class=every_class,
@@ -135,27 +130,6 @@ class TrainValidation:
     def length(self) -> int:
         """Return how many numbers a network is given of a row."""
         return int(self.ids(self.X_train[:1]).shape[1])
-
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the training rows and, behind them, the validation rows: X and y."""
-        return np.concatenate([self.X_train, self.X_validation]), np.concatenate([self.y_train, self.y_validation])
-
-    def fold(self, held: np.ndarray) -> "TrainValidation":
-        """Return the data with other validation rows: those of its training and validation rows that `held` marks.
-
-        Args:
-            held: bool, one entry a row of `rows`.
-
-        >>> from adelic import acd
-        >>> data = TrainValidation.of(acd.load("schubert", n=3))
-        >>> held = np.arange(len(data.rows[1])) % 2 == 0
-        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
-        (34, 34)
-        """
-        X, y = self.rows
-        parts = {"X_train": X[~held], "y_train": y[~held], "X_validation": X[held], "y_validation": y[held]}
-        return replace(self, **parts, holdout=Holdout(X[held], self.holdout.test))
 
 
 D = TypeVar("D", Dataset, TrainValidation)

@@ -1,14 +1,16 @@
 """The training loop: epochs of steps, each a function of the weights, the optimizer's state and (seed, step).
 
 `Trainer.run_epoch` has the steps; `train` runs the epochs that are left, saves, and stops when somebody asks for it.
-How a batch goes through the network, on one thread or several, is in `adelic_lab.train.passes`.
+Passes of a split, which learn nothing, are in `adelic_lab.train.passes`.
 """
 
+import functools
 import json
 import math
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +29,16 @@ from adelic_lab.results.metrics import counted_by_class, is_learned
 from adelic_lab.train.checkpoint import Weights, save_checkpoint
 from adelic_lab.train.counters import CHECKPOINT, Counters, metrics_text
 from adelic_lab.train.objectives import Objective
-from adelic_lab.train.passes import Split, ask, evaluate, set_gradients
+from adelic_lab.train.passes import Split, Workers, ask, evaluate, tokens_of
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
 from adelic_lab.train.steps import Compiled, divergence, is_wanted, take_step
 from adelic_lab.train.tensorboard import TensorBoardLog
-from adelic_lab.train.workers import Workers
 from adelic_lab.train.world import ALONE, World
 
 SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
 """After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
+_Gradients = list[torch.Tensor | None]
 
 
 class Trainer:
@@ -177,17 +179,7 @@ class Trainer:
         noise = Noise(stream_seed(self.seed, "dropout", epoch) + step, first_row=world.bounds(len(batch))[0])
         own, weight = world.share(batch)
         if self.device.type == "cpu":
-            loss = set_gradients(
-                self.model,
-                self.parameters,
-                self.train,
-                own,
-                weight,
-                objective=self.objective,
-                backend=self.backend,
-                noise=noise,
-                workers=workers,
-            )
+            loss = self._set_gradients(own, weight, noise, workers)
         else:
             # The last batch of an epoch may be smaller: one step, for which nothing is compiled.
             first, last = world.bounds(min(self.recipe.batch_size, self.sampler.n_rows))
@@ -196,6 +188,36 @@ class Trainer:
             loss.backward()  # type: ignore[no-untyped-call]
         world.average(self.parameters)
         return loss.detach()
+
+    def _set_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
+        """Set the gradients of a batch's mean loss, times a weight, on the CPU; return this loss.
+
+        The rows are cut into parts that stay in cache, and the workers' threads share them; sums over parts have a
+        fixed order, so that a run has the same bits each time.
+        """
+        size = workers.rows_of_a_part(len(batch), tokens_of(self.model, self.train.ids))
+
+        def gradients(parts: list[tuple[int, torch.Tensor]]) -> _Gradients:
+            """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
+            total: _Gradients = []
+            for index, rows in parts:
+                with replace(self.backend, noise=noise.from_row(noise.first_row + index * size)).on(self.device):
+                    output = self.model(self.train.read(rows))
+                loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
+                # Not backward(): the threads would add to one .grad, in an order that differs from time to time.
+                found: _Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
+                total = _add(total, found) if total else found
+            return total
+
+        shares = workers.shares(list(enumerate(torch.split(batch, size))))
+        total, *found = functools.reduce(_add, workers.map(gradients, shares))
+        for parameter, gradient in zip(self.parameters, found, strict=True):
+            # torch's fused Adam reads a gradient in the order of its memory: a transposed one would be read wrongly.
+            if gradient is not None and gradient.stride() != parameter.stride():
+                gradient = torch.empty_like(parameter).copy_(gradient)
+            parameter.grad = gradient
+        assert total is not None  # the loss
+        return total
 
     def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return the mean loss of a batch, on devices other than the CPU."""
@@ -272,6 +294,14 @@ class Trainer:
         labels, (_, predicted) = split.labels.cpu().numpy(), self.evaluate(split)
         counts = counted_by_class(labels, self.objective.answers(predicted), int(labels.max()) + 1)
         return int(is_learned(**counts).sum())
+
+
+def _add(total: _Gradients, other: _Gradients) -> _Gradients:
+    """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
+    # None in one part is None in all: in the networks of runs a parameter is used for every row, or for none.
+    used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
+    torch._foreach_add_([t for t, _ in used], [o for _, o in used])
+    return total
 
 
 def train(

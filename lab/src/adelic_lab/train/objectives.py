@@ -18,15 +18,7 @@ from adelic.nn.functional import encode
 from adelic.nn.heads.adelic import real_window
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import first_primes
-from adelic_lab.results.metrics import (
-    calibration_error,
-    classification_metrics,
-    confusion,
-    majority_rate,
-    most_frequent,
-    number_metrics,
-    several_classes_metrics,
-)
+from adelic_lab.results import metrics
 
 Reduction = Literal["mean", "sum"]
 _AGREEMENT = 0.5  # of the real place and the digits, in asinh(number / unit)
@@ -106,15 +98,15 @@ class OneClass(Objective):
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return accuracy, balanced accuracy, macro-F1, loss and calibration error."""
         classes, probabilities = predictions.T
-        figures = classification_metrics(labels, classes.astype(np.int64), loss)
-        return figures | {"calibration_error": calibration_error(probabilities, classes == labels)}
+        figures = metrics.classification_metrics(labels, classes.astype(np.int64), loss)
+        return figures | {"calibration_error": metrics.calibration_error(probabilities, classes == labels)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the rate of the most frequent class, whether the model predicts one class, the confusion matrix."""
         return {
-            "majority": majority_rate(train_labels, labels),
+            "majority": metrics.majority_rate(train_labels, labels),
             "predicts_one_class": len(np.unique(answers)) == 1,
-            "confusion": confusion(labels, answers, self.n_classes),
+            "confusion": metrics.confusion(labels, answers, self.n_classes),
         }
 
     def strata(self, labels: np.ndarray) -> np.ndarray:
@@ -165,19 +157,19 @@ class SeveralClasses(Objective):
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return the means over the targets of their figures, the rate of rows with no error, and the loss."""
-        return several_classes_metrics(labels, predictions) | {"loss": float(loss)}
+        return metrics.several_classes_metrics(labels, predictions) | {"loss": float(loss)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the figures of always saying each target's most frequent class, and figures for each target."""
-        guess = np.broadcast_to(np.array([most_frequent(column) for column in train_labels.T]), labels.shape)
-        guessed = several_classes_metrics(labels, guess)
+        guess = np.broadcast_to(np.array([metrics.most_frequent(column) for column in train_labels.T]), labels.shape)
+        guessed = metrics.several_classes_metrics(labels, guess)
         targets = []
         for target, n_classes in enumerate(self.n_classes):
             true, predicted = labels[:, target], answers[:, target]
-            figures = classification_metrics(true, predicted, 0.0)
+            figures = metrics.classification_metrics(true, predicted, 0.0)
             del figures["loss"]  # outputs are not kept
-            rate = majority_rate(train_labels[:, target], true)
-            targets.append(figures | {"majority": rate, "confusion": confusion(true, predicted, n_classes)})
+            rate = metrics.majority_rate(train_labels[:, target], true)
+            targets.append(figures | {"majority": rate, "confusion": metrics.confusion(true, predicted, n_classes)})
         return {
             "majority": guessed["accuracy"],
             "guess": guessed,
@@ -247,11 +239,11 @@ class OneNumber(Objective):
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return the rate of right answers, that of decoded ones, the mean errors, and the loss."""
         answers, is_decoded = predictions.T
-        return number_metrics(labels, answers) | {"decoded": float(np.mean(is_decoded)), "loss": float(loss)}
+        return metrics.number_metrics(labels, answers) | {"decoded": float(np.mean(is_decoded)), "loss": float(loss)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
         """Return the figures of always answering the most frequent number."""
-        guess = number_metrics(labels, np.full_like(labels, most_frequent(train_labels)))
+        guess = metrics.number_metrics(labels, np.full_like(labels, metrics.most_frequent(train_labels)))
         return {
             "majority": guess["accuracy"],
             "guess": guess,

@@ -1,24 +1,24 @@
-"""Passes through a network: of a batch, forward and backward, and of a split, forward alone.
+"""Forward passes through a network: what it predicts of rows, and its figures on a split; and the threads of the CPU.
 
-On the CPU the rows are cut into parts that stay in cache, and the workers' threads share them; sums over parts have a
-fixed order, so that a run has the same bits each time. On other devices a batch is one part.
+On the CPU the rows are cut into parts that stay in cache, and the workers' threads share them: each works on its parts
+on one core, without waiting. On other devices a batch is one part.
 """
 
-import functools
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
-from adelic.nn.backend import PLAIN, Backend, Noise
+from adelic.nn.backend import PLAIN, Backend
 from adelic_lab.train.objectives import Objective
-from adelic_lab.train.workers import Workers
 from adelic_lab.train.world import ALONE, World
 
 EVALUATION_BATCH = 4096
 """Rows at once on a GPU, and at most on the CPU."""
-_Gradients = list[torch.Tensor | None]
 
 
 class Split:
@@ -39,64 +39,6 @@ class Split:
     def read(self, rows: torch.Tensor | slice) -> torch.Tensor:
         """Return the ids of rows, int64."""
         return self.ids[rows].long()
-
-
-def set_gradients(
-    model: nn.Module,
-    parameters: list[nn.Parameter],
-    split: Split,
-    batch: torch.Tensor,
-    weight: float,
-    *,
-    objective: Objective,
-    backend: Backend,
-    noise: Noise,
-    workers: Workers,
-) -> torch.Tensor:
-    """Set the gradients of a batch's mean loss, times a weight, on the CPU; return this loss.
-
-    Args:
-        model: the network.
-        parameters: those that are trained.
-        split: whose rows they are.
-        batch: the numbers of the rows, int64.
-        weight: of this process's share of a batch.
-        objective: has the loss.
-        backend: how products are computed.
-        noise: of dropout, by row.
-        workers: the threads.
-    """
-    size = workers.rows_of_a_part(len(batch), tokens_of(model, split.ids))
-
-    def gradients(parts: list[tuple[int, torch.Tensor]]) -> _Gradients:
-        """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
-        total: _Gradients = []
-        for index, rows in parts:
-            with replace(backend, noise=noise.from_row(noise.first_row + index * size)).on(split.labels.device):
-                output = model(split.read(rows))
-            loss = objective.loss(output, split.labels[rows], reduction="sum") / len(batch) * weight
-            # Not backward(): the threads would add to one .grad, in an order that differs from time to time.
-            found: _Gradients = [loss.detach(), *torch.autograd.grad(loss, parameters, allow_unused=True)]
-            total = _add(total, found) if total else found
-        return total
-
-    shares = workers.shares(list(enumerate(torch.split(batch, size))))
-    total, *found = functools.reduce(_add, workers.map(gradients, shares))
-    for parameter, gradient in zip(parameters, found, strict=True):
-        # torch's fused Adam reads a gradient in the order of its memory: a transposed one would be read wrongly.
-        if gradient is not None and gradient.stride() != parameter.stride():
-            gradient = torch.empty_like(parameter).copy_(gradient)
-        parameter.grad = gradient
-    assert total is not None  # the loss
-    return total
-
-
-def _add(total: _Gradients, other: _Gradients) -> _Gradients:
-    """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
-    # None in one part is None in all: in the networks of runs a parameter is used for every row, or for none.
-    used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
-    torch._foreach_add_([t for t, _ in used], [o for _, o in used])
-    return total
 
 
 def tokens_of(model: nn.Module, ids: torch.Tensor) -> int:
@@ -148,3 +90,58 @@ def evaluate(
     """Return the figures of a model on a split, and its objective's predictions."""
     predicted, loss = ask(model, split.ids, split.labels, objective=objective, backend=backend, world=world)
     return objective.figures(split.labels.cpu().numpy(), predicted, loss / len(split)), predicted
+
+
+TOKENS = 2048
+"""Tokens of a part: its activations stay in the second-level cache, and its products are still large enough."""
+_T = TypeVar("_T")
+_S = TypeVar("_S")
+
+
+class Workers:
+    """A pool with the number of threads that torch uses, each running torch on one core; a context manager.
+
+    Torch's own threads share every single operation and wait for each other after it, which costs more than it gives
+    where operations take microseconds, and much more where other processes want the cores too. Which worker does what
+    is fixed, so that sums are added in the same order every time.
+
+    >>> with Workers(2) as workers:
+    ...     workers.map(lambda part: part.sum().item(), torch.arange(6).split(2))
+    [1, 5, 9]
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self._threads = torch.get_num_threads()
+        self.count = self._threads if count is None else count
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Workers":
+        if self.count > 1:
+            self._pool = ThreadPoolExecutor(self.count, "adelic", initializer=torch.set_num_threads, initargs=(1,))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+            torch.set_num_threads(self._threads)  # a part of torch's setting is the whole process's
+
+    def map(self, function: Callable[[_S], _T], items: Iterable[_S]) -> list[_T]:
+        """Return function(item) for every item; the calls run at the same time."""
+        return list(map(function, items) if self._pool is None else self._pool.map(function, items))
+
+    def shares(self, parts: Sequence[_S]) -> list[list[_S]]:
+        """Return what each worker is to do, one list a worker that has something to do."""
+        return [list(parts[i :: self.count]) for i in range(min(self.count, len(parts)))]
+
+    def rows_of_a_part(self, rows: int, tokens_per_row: int) -> int:
+        """Return the number of rows of a part, so that parts are small and all workers get equally many.
+
+        >>> Workers(2).rows_of_a_part(2048, 11)
+        171
+        """
+        # As many parts a worker as keep each near `TOKENS`; that number, times the workers, then divides the rows.
+        rounds = -(-rows * tokens_per_row // (self.count * TOKENS))
+        return max(1, -(-rows // (self.count * max(1, rounds))))

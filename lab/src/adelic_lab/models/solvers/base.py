@@ -18,8 +18,8 @@ from torch import nn
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.protocol import Progress
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic_lab.config.names import SOLVERS, parse_solver
 from adelic_lab.config.recipes import cosine, rate_at
-from adelic_lab.config.solver_names import SOLVERS, parse_solver
 from adelic_lab.models.solvers.saving import trainings
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.steps import take_step

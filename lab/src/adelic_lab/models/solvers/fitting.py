@@ -11,7 +11,7 @@ from adelic.data.drawn import Answers, Operands
 from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.solver_names import SOLVERS, parse_solver
+from adelic_lab.config.names import SOLVERS, parse_solver
 from adelic_lab.models import Fitted, RunContext
 from adelic_lab.models.solvers.base import Solver, build_solver
 from adelic_lab.models.solvers.saving import saved

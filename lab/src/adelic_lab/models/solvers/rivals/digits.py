@@ -5,6 +5,7 @@ before it, the operands and the digits that are said. Training gives it the righ
 made of its own most probable digits.
 """
 
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -16,21 +17,11 @@ from torch.nn import functional
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.nn.backend import current
 from adelic.nn.base_digits import count_digits, to_digits
+from adelic_lab.models.solvers.rivals import transformer
 from adelic_lab.models.solvers.rivals.heads import DigitHead, DigitLogits
-from adelic_lab.models.solvers.rivals.transformer import (
-    D_FEEDFORWARD,
-    D_MODEL,
-    N_HEADS,
-    N_LAYERS,
-    Encoder,
-    Group,
-    Reader,
-    TransformerSolver,
-    vectors,
-)
 
 
-class DigitReader(Reader):
+class DigitReader(transformer.Reader):
     """The operands' signs and base-B digits, a token each, and a token for the answer's sign and each of its digits.
 
     Numbers are filled up with leading zeros to the length of the longest in training, so that training is not slowed
@@ -63,17 +54,17 @@ class DigitReader(Reader):
         self.operand_digits = operand_digits
         self.answer_digits = answer_digits
         # The digits, then "+", "−", and the questions for a sign and for a digit.
-        self.tokens = vectors(base + 4)
+        self.tokens = transformer.vectors(base + 4)
         self.max_offset = 0
         n_places = max(operand_digits[1], answer_digits[1])
         if shared_places:
             self.max_offset = max(operand_digits[1] - operand_digits[0], answer_digits[1] - answer_digits[0])
             n_places = max(n_places, max(operand_digits[0], answer_digits[0]) + self.max_offset)
-            self.numbers = vectors(1 + arity)
+            self.numbers = transformer.vectors(1 + arity)
         self.shared_places = shared_places
-        self.places = vectors(1 if shared_places else 1 + arity, 1 + n_places)
-        self.encoder = Encoder()
-        self.head = DigitHead(D_MODEL, base=base, number_token_weight=number_token_weight)
+        self.places = transformer.vectors(1 if shared_places else 1 + arity, 1 + n_places)
+        self.encoder = transformer.Encoder()
+        self.head = DigitHead(transformer.D_MODEL, base=base, number_token_weight=number_token_weight)
 
     def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
         """Return operands as tokens (rows, arity, 1 + n_digits), as long as the longest at all."""
@@ -81,7 +72,7 @@ class DigitReader(Reader):
         signs = np.where(sign < 0, self.base + 1, self.base)[..., None]
         return (torch.from_numpy(np.concatenate([signs, digits], axis=-1)),)
 
-    def groups(self, operands: Operands) -> list[Group]:
+    def groups(self, operands: Operands) -> list[transformer.Group]:
         """Return the tokens of operands, of those no longer than in training as long as these, apart from others."""
         ((tokens,), (short, longest)) = self.inputs(operands), self.operand_digits
         is_longer = tokens[..., 1 + short :].any(dim=-1).any(dim=-1).numpy()
@@ -125,11 +116,10 @@ class CausalEncoder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(D_MODEL, N_HEADS, D_FEEDFORWARD, 0.0, batch_first=True, norm_first=True)
-            for _ in range(N_LAYERS)
-        )
-        self.norm = nn.LayerNorm(D_MODEL)
+        sizes = transformer.D_MODEL, transformer.N_HEADS, transformer.D_FEEDFORWARD
+        layer = partial(nn.TransformerEncoderLayer, *sizes, dropout=0.0, batch_first=True, norm_first=True)
+        self.layers = nn.ModuleList(layer() for _ in range(transformer.N_LAYERS))
+        self.norm = nn.LayerNorm(transformer.D_MODEL)
 
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
@@ -183,7 +173,7 @@ class AutoregressiveReader(DigitReader):
         return states
 
 
-class DigitSolver(TransformerSolver):
+class DigitSolver(transformer.TransformerSolver):
     """Digits, each with the learned position of its operand and place.
 
     Args:
@@ -205,7 +195,7 @@ class DigitSolver(TransformerSolver):
     ) -> None:
         self.base, self.autoregressive, self.number_token_weight = base, autoregressive, number_token_weight
 
-    def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> Reader:
+    def _read(self, problem: SampledTask, operands: Operands, answers: Answers) -> transformer.Reader:
         def digits(numbers: Any, longest: int) -> tuple[int, int]:
             here = max(count_digits(int(x), self.base) for x in numbers.flat)
             return here, max(here, count_digits(10**longest - 1, self.base))
