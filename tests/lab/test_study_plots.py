@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 
 from adelic_lab.config.options import Setting
-from adelic_lab.search.tuning import plot_trials
+from adelic_lab.search.tuning import TrialResult, plot_trials
 
 DIMENSIONS = {
     "learning-rate": Setting(name="learning_rate", bounds=(1e-5, 1e-2)),
@@ -22,9 +22,10 @@ def draw(tmp_path):
 
     def make(*accuracies, pruned=None, dimensions=DIMENSIONS):
         values = {"learning-rate": 1e-3, "norm": "post"}, {"learning-rate": 5e-3, "norm": "pre"}
+        states = ["pruned" if accuracy == pruned else "complete" for accuracy in accuracies]
         told = [
-            (accuracy, {name: values[i % 2][name] for name in dimensions}, accuracy == pruned)
-            for i, accuracy in enumerate(accuracies)
+            TrialResult(number=i, state=state, accuracy=accuracy, values={k: values[i % 2][k] for k in dimensions})
+            for i, (accuracy, state) in enumerate(zip(accuracies, states, strict=True))
         ]
         with mpl.rc_context({"svg.fonttype": "none"}):
             plot_trials(dimensions, told, tmp_path / "study.svg")

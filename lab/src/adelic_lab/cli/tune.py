@@ -133,7 +133,7 @@ def _name_of(config: Experiment, given: dict[str, Any]) -> str:
     It says what was given, and what the recipe stores with another value than the default. What an embedding has chosen
     for itself, as the digits after the point that a table's numbers need, it does not.
     """
-    if config.is_solver:
+    if not config.is_network:
         return config.model.label
     table = config.embedding.as_dict()
     kept = stored_embedding(stored(config.recipe.name, config.row)[1], config.recipe.name)

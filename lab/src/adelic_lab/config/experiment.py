@@ -21,7 +21,7 @@ from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import EmbeddingConfig, stored_embedding
-from adelic_lab.config.models import TRIALS, Classical, Model, RandomSearch, SolverConfig, Steps
+from adelic_lab.config.models import TRIALS, Classical, Model, RandomSearch, Steps
 from adelic_lab.config.names import check_name, needs_vocabulary, unused_options
 from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
 
@@ -194,11 +194,6 @@ class Experiment(Seeded):
     def is_network(self) -> bool:
         """Return whether the model is a network that a recipe trains."""
         return isinstance(self.model, EmbeddingConfig)
-
-    @property
-    def is_solver(self) -> bool:
-        """Return whether the model is a solver, and the data are drawn."""
-        return isinstance(self.model, SolverConfig)
 
     @property
     def questions(self) -> DrawnData:

@@ -292,7 +292,7 @@ def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
     for series in listed:
         results = tuple(there[one] for one in series.experiments if one in there)
         # A solver is imported only where its results are missing from a table that has others.
-        is_open = there and not results and series.experiments[0].is_solver
+        is_open = there and not results and not series.experiments[0].is_network
         obstacle = build_solver(series.model).obstacle(series.asked) if is_open else None
         found.append(replace(series, results=results, obstacle=obstacle))
     return found

@@ -113,8 +113,7 @@ class StudyResult:
 
     def plot(self, path: Path) -> None:
         """Draw the trials into a PNG, SVG or PDF file, see `plot_trials`."""
-        shown = [(t.accuracy, t.values, t.state == "pruned") for t in self.trials if t.accuracy is not None]
-        plot_trials(self.search.space, shown, path)
+        plot_trials(self.search.space, self.trials, path)
 
     def to_toml(self) -> str:
         """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
@@ -143,20 +142,18 @@ class StudyResult:
         }
         note = f"Chosen by `adelic tune` after {len(self.trials)} trials, by validation accuracy, with one seed."
         return f"# {note}\n" + tomli_w.dumps(
-            {"recipe": recipe, "embedding" if config.is_network else "solver": config.model.as_dict(), "study": study}
+            {"recipe": recipe, config.model.flag.removeprefix("--"): config.model.as_dict(), "study": study}
         )
 
 
-def plot_trials(
-    dimensions: Mapping[str, Setting], trials: Iterable[tuple[float, dict[str, Any], bool]], path: Path
-) -> None:
+def plot_trials(dimensions: Mapping[str, Setting], trials: Iterable[TrialResult], path: Path) -> None:
     """Draw the validation accuracy of every trial by the values of each dimension: Optuna's slice plot.
 
     The later a trial, the darker its point; pruned trials are grey.
 
     Args:
         dimensions: what was searched, by name.
-        trials: accuracy and values of each, and whether it was pruned.
+        trials: those that have finished an epoch are shown.
         path: of the figure, see `adelic_lab.report.plots.kind_of_figure`.
     """
     import optuna
@@ -170,12 +167,13 @@ def plot_trials(
     # What breaks a constraint is grey; a trial that is pruned in Optuna's own sense would not be shown.
     shown_trials = [
         optuna.trial.create_trial(
-            value=100 * accuracy,
-            params=values,
+            value=100 * trial.accuracy,
+            params=trial.values,
             distributions=distributions,
-            system_attrs={"constraints": [float(is_pruned)]},
+            system_attrs={"constraints": [float(trial.state == "pruned")]},
         )
-        for accuracy, values, is_pruned in trials
+        for trial in trials
+        if trial.accuracy is not None
     ]
     # The plot sets a style for all figures to come. In its usual layout the names of choices lie on each other.
     with quiet(), rc_context({"figure.constrained_layout.use": True}), warnings.catch_warnings():
