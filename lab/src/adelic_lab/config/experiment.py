@@ -301,9 +301,8 @@ class Experiment(Seeded):
             without: fields of the embedding to leave out.
         """
         if not self.is_network:
-            told = ((described, getattr(self.recipe, field)) for field, described in options(type(self.recipe)).items())
-            words = [word for described, value in told if value not in (None, False) for word in described.words(value)]
-            return [*self.data.arguments(), self.model.flag, self.model.name, *words, "--seed", str(self.seed)]
+            named = [self.model.flag, self.model.name, *self._recipe_words()]
+            return [*self.data.arguments(), *named, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)
@@ -324,15 +323,15 @@ class Experiment(Seeded):
 
     def _search_arguments(self) -> list[str]:
         """Return the words behind `adelic reproduce`."""
-        parts = [self.row, "--models", self.model.name]
-        for name, described in options(RandomSearch).items():
-            value = getattr(self.recipe, name)
-            if name == "trials":
-                # without the task and its size, which the row names
-                parts += [*described.words(value), *self.data.arguments()[3:]]
-            elif value != described.default:
-                parts += described.words(value)
-        return [*parts, "--seeds", str(self.seed)]
+        about = self.data.arguments()[3:]  # without the task and its size, which the row names
+        words = [*self._recipe_words("trials"), *about, *self._recipe_words("max_rows", "symmetries")]
+        return [self.row, "--models", self.model.name, *words, "--seeds", str(self.seed)]
+
+    def _recipe_words(self, *names: str) -> list[str]:
+        """Return how a command line gives the recipe, all of it or these options, of a model that is no network."""
+        known = options(type(self.recipe))
+        told = [(known[name], getattr(self.recipe, name)) for name in names or known]
+        return [word for described, value in told if value not in (None, False) for word in described.words(value)]
 
 
 def _digest(table: dict[str, Any]) -> str:
