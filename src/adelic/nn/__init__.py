@@ -41,6 +41,7 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.fone import FoNEEmbedding
     from adelic.nn.embeddings.learned import LearnedEmbedding, OneHotEmbedding, RandomEmbedding
     from adelic.nn.embeddings.periodic import PeriodicEmbedding
+    from adelic.nn.embeddings.union import UnionEmbedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.heads.exact import WrittenNumbers, exact_numbers, fractions_of
@@ -77,6 +78,7 @@ __all__ = [
     "ResiduesEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
+    "UnionEmbedding",
     "Vocabulary",
     "WrittenNumbers",
     "XValEmbedding",

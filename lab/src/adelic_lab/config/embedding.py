@@ -77,6 +77,8 @@ class EmbeddingConfig(Model):
         n_primes: How many primes, from 2 on, residues are taken modulo.
         modulus: Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the
             circle, and numbers with the same remainder modulo this one become the same point.
+        parts: Of --embedding union: the embeddings whose vectors are added, of fone, periodic, residues and xval, with
+            + between them.
         published: Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.
 
     Raises:
@@ -106,10 +108,11 @@ class EmbeddingConfig(Model):
     bases: str | None = _of("fone", default="10", choices=("10", "2-5"), tried=("10", "2-5"), unwritten="10")
     standardize: bool | None = _of("fone xval", default=False, tried=(False, True), unwritten=False, **_STANDARDIZED)
     # The bounds are the authors' range, in their package's documentation.
-    sigma: float | None = _of("periodic", default=0.01, positive=True, bounds=(0.01, 10.0), unwritten=0.01)
+    sigma: float | None = _of("periodic union", default=0.01, positive=True, bounds=(0.01, 10.0), unwritten=0.01)
     base: int | None = _of("base-digits", default=10, least=2, greatest=10**6, tried=(10, 30, 1000), in_names="{}")
     n_primes: int | None = _of("residues", default=100, least=1, greatest=1000, in_names="{}", in_labels="{} primes")
     modulus: int | None = _of("angular", default=257, least=2, greatest=10**12, in_names="{}")
+    parts: str | None = _of("union", default="fone+xval+residues", in_names="{}", in_labels="{}")
     published: bool | None = _of("fone periodic xval", default=False, unwritten=False, in_labels="as published")
 
     def __post_init__(self) -> None:
@@ -240,7 +243,7 @@ class EmbeddingConfig(Model):
         """Return the largest float of 32 or 64 bits; None where real values are no features."""
         if self.name == "adelic" and self.coordinates != "p-adic":
             return _FLOAT32 if self.places is None and self.features in _RAW else _FLOAT64
-        return _FLOAT64 if self.name in ("xval", "periodic") else None
+        return _FLOAT64 if self.name in ("union", "xval", "periodic") else None
 
     def check(self, experiment: Any) -> TrainConfig:
         """Return the recipe; body, data and embedding have to go together."""

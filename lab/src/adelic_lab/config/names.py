@@ -17,7 +17,7 @@ from adelic_lab.config.options import packaged
 
 EMBEDDINGS = (
     *("abacus", "adelic", "angular", "base-digits", "fone", "learned", "one-hot", "periodic", "random", "residues"),
-    "xval",
+    *("union", "xval"),
 )
 BODIES = ("graph", "mlp", "sequence")
 _NAMES = {"embedding": EMBEDDINGS, "body": BODIES}

@@ -13,7 +13,14 @@ import torch
 from adelic.data import training_rows
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, RunFolderError
-from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, NumberEmbedding, PlacewiseClassifier, Vocabulary
+from adelic.nn import (
+    EMBEDDINGS,
+    LocalGlobalClassifier,
+    NumberEmbedding,
+    PlacewiseClassifier,
+    UnionEmbedding,
+    Vocabulary,
+)
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
@@ -161,7 +168,7 @@ def build_model(experiment: Experiment, data: TrainValidation) -> Network:
         torch.manual_seed(stream_seed(experiment.seed, "embedding"))
         reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
         made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
-        if vocabulary is None and isinstance(made, ScaledEmbedding):
+        if vocabulary is None and isinstance(made, ScaledEmbedding | UnionEmbedding):
             made.fit(data.X_train)
     torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
     if embedding.places in FUSIONS:
