@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import torch
 from torch import nn
@@ -87,12 +87,8 @@ class UnionEmbedding(NumberEmbedding):
         """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
         vocabulary, parts = longer(self.vocabulary, numbers), copy.deepcopy(self.parts)
         for part in parts.values():
-            part.extend(numbers)
+            cast(NumberEmbedding, part).extend(numbers)
         self.vocabulary, self.parts = vocabulary, parts  # last: an error of one part leaves all as they were
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return what is frozen in each part."""
-        return super().fingerprint() | {name: part.fingerprint() for name, part in self.parts.items()}
 
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the sum of the parts' vectors, float32 (*, length, d_model)."""
