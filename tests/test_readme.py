@@ -48,8 +48,8 @@ DIVISORS = (CONTROLS, "1 to 100, or greater**")
 SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")
 FIGURES = {
     "what divides both numbers": (
-        ("one-hot digits {}, base 10 {}, a table on the same inputs {}", "{:.1f}"),
-        (*DIVISORS, "AOE, one-hot digits | 1,000,000", "learned, of 100"),
+        ("residues {}, base 10 {}, a table on the same inputs {}", "{:.1f}"),
+        (*DIVISORS, "AOE, residues", "learned, of 100"),
         (*DIVISORS, "base 10, a token a digit", "learned, of 100"),
         (*DIVISORS, "same inputs, no network", "learned, of 100"),
     ),

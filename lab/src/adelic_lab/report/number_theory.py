@@ -28,7 +28,7 @@ KINDS = ("AOE, places apart", "AOE, in a Transformer", "others", "same inputs, n
 """The kinds of models that are compared, in the order of columns."""
 _FLAT = "adelic-flat"
 _ONE_TRANSFORMER = {
-    "AOE, one-hot digits",
+    "AOE, residues",
     "AOE, digits",
     "base 10, a token a digit",
     "residues modulo 25 primes, a token each",
