@@ -2,6 +2,7 @@
 
     python experiments/text_arithmetic.py run --model characters --modules single --seconds 120 --seed 0
     python experiments/text_arithmetic.py run --model table-in-steps --modules multi --seed 0
+    python experiments/text_arithmetic.py judge          # answers to reasoning-gym, by its own scorer
     python experiments/text_arithmetic.py tables         # those of docs/exact.md, and its picture
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
@@ -23,6 +24,7 @@ import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +34,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import text_questions
+import text_sources
 import torch
 from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row, descended
 from text_rivals import Abacus, Characters, FoNE, XVal
@@ -147,6 +151,45 @@ def tables(*, page: Path = PAGE, picture: Path = PICTURE, folder: Path = FOLDER)
     text = to_markdown(tables_of(results)).replace("## ", "### ")
     common.between_marks(page, MARK, text.rstrip("\n"))
     atomic_write(picture, drawn_curves(results))
+
+
+def judge(*, python: Path | None = None, folder: Path = FOLDER, output: Path | None = None) -> None:
+    """Have reasoning-gym's own scorer judge the committed answers to its questions, and write its mean scores.
+
+    Args:
+        python: of an environment with reasoning-gym; by default one is made.
+        folder: of the predictions.
+        output: file of the scores.
+    """
+    entries: dict[str, list[int]] = defaultdict(list)
+    for row in pq.read_table(
+        QUESTIONS.with_stem("reasoning_gym"), filters=[("regime", "==", "interpolate")]
+    ).to_pylist():
+        entries[row["module"]].append(int(row["index"]))
+    found: dict[str, dict[str, float]] = {}
+    for path in sorted(folder.glob("reasoning_gym-all-*.parquet")):
+        rows = pd.read_parquet(path)
+        places = [entries[module][k] for module, k in zip(rows["module"], rows["index"], strict=True)]
+        texts = map(as_asked, rows["module"], rows["predicted"])
+        rows["score"] = text_questions.scores(list(zip(rows["module"], places, texts, strict=True)), python)
+        found[path.stem.split("-", 2)[2][:-2]] = rows.groupby("module")["score"].mean().to_dict()
+        common.say(f"{path.stem}: {rows['score'].mean():.4f}")
+    common.write(
+        "text_reasoning_gym.json", ("adelic",), {"pins": text_sources.PINS["reasoning-gym"], "scores": found}, output
+    )
+
+
+def as_asked(module: str, predicted: str) -> str:
+    """Return an answer as a module asks for it: numbers as decimals in those of decimals.
+
+    >>> as_asked("decimal_chain_sum", "-5/4"), as_asked("fraction_simplification", "5/4"), as_asked("gcd", "no")
+    ('-1.25', '5/4', 'no')
+    """
+    number = value(predicted)
+    if not module.startswith("decimal") or not isinstance(number, Fraction):
+        return predicted
+    with localcontext(prec=60):
+        return f"{Decimal(number.numerator) / number.denominator:f}"
 
 
 def chosen_rate(folder: Path, model: str) -> float:
@@ -371,4 +414,4 @@ def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 if __name__ == "__main__":
-    common.run(run, tables)
+    common.run(run, judge, tables)

@@ -55,6 +55,7 @@ PUBLISHED = {
     "Seq2Seq (equations)": (79.7, 55.5, 24.2),
     "GTS (equations)": (82.6, 71.4, 30.8),
     "Graph2Tree (equations)": (83.7, 77.4, 36.5),
+    "Graph2Tree with RoBERTa (equations)": (88.7, 82.2, 43.8),
 }
 
 

@@ -335,3 +335,28 @@ def test_committed_predictions_count_to_the_committed_results(script):
                 of[0] += script.is_right(row["predicted"], answer)
                 of[1] += 1
             assert counted == found["right"]
+
+
+def test_reasoning_gyms_own_scorer_gives_no_less_than_what_is_counted_right(script, shown):
+    judged = parse_object((script.common.RESULTS / "text_reasoning_gym.json").read_bytes())["scores"]
+    for model, scores in judged.items():
+        right = parse_object((script.FOLDER / f"reasoning_gym-all-{model}-0.json").read_bytes())["right"]
+        for module, (n, of) in right["interpolate"].items():
+            assert n / of - 1e-9 <= scores[module] <= 1
+            assert f"{100 * scores[module]:.2f}" in shown("exact.md", "table: text_reasoning_gym")
+
+
+def test_wrong_numbers_have_a_derivation_and_wrong_rewritings_are_those_of_the_page(script, section):
+    n_wrong = n_none = 0
+    tests = {name: script.read(script.QUESTIONS, name)[1] for name in ("single", "multi")}
+    for path in script.FOLDER.glob("mathematics_dataset-*-*.parquet"):
+        _, group, model = path.stem.rsplit("-", 1)[0].split("-", 2)
+        if model not in ("operations", "rewrite") or group not in tests:
+            continue
+        for row in pq.read_table(path).to_pylist():
+            said, answer = row["predicted"], tests[group][row["regime"], row["module"]][row["index"]][1]
+            if not script.is_right(said, answer):
+                assert row["derivation"] or not said
+                n_wrong += model == "rewrite"
+                n_none += model == "rewrite" and not said
+    assert f"Of its {n_wrong} wrong answers, of all five seeds, {n_none} are no number" in section("exact.md")
