@@ -1,5 +1,6 @@
 """Models of arithmetic in words: tiny runs, the table against brute force, predictions counted again."""
 
+import functools
 import importlib
 import itertools
 import json
@@ -347,16 +348,18 @@ def test_reasoning_gyms_own_scorer_gives_no_less_than_what_is_counted_right(scri
 
 
 def test_wrong_numbers_have_a_derivation_and_wrong_rewritings_are_those_of_the_page(script, section):
-    n_wrong = n_none = 0
-    tests = {name: script.read(script.QUESTIONS, name)[1] for name in ("single", "multi")}
-    for path in script.FOLDER.glob("mathematics_dataset-*-*.parquet"):
-        _, group, model = path.stem.rsplit("-", 1)[0].split("-", 2)
-        if model not in ("operations", "rewrite") or group not in tests:
-            continue
+    wrong = []
+    tests = functools.cache(lambda name, modules: script.read(script.QUESTIONS.with_stem(name), modules)[1])
+    for path in (*script.FOLDER.glob("*-operations-?.parquet"), *script.FOLDER.glob("*-rewrite-?.parquet")):
+        name, modules, *_ = path.stem.split("-")
         for row in pq.read_table(path).to_pylist():
-            said, answer = row["predicted"], tests[group][row["regime"], row["module"]][row["index"]][1]
-            if not script.is_right(said, answer):
-                assert row["derivation"] or not said
-                n_wrong += model == "rewrite"
-                n_none += model == "rewrite" and not said
-    assert f"Of its {n_wrong} wrong answers, of all five seeds, {n_none} are no number" in section("exact.md")
+            question, answer = tests(name, modules)[row["regime"], row["module"]][row["index"]]
+            if not script.is_right(row["predicted"], answer):
+                assert row["derivation"] or not isinstance(script.value(row["predicted"]), Fraction)
+                if "rewrite" in path.stem:
+                    wrong.append((name, row["module"], row["predicted"], "-(" in question))
+    steps = [said for name, _, said, _ in wrong if name == "mathematics_dataset"]
+    brackets = [has for _, module, _, has in wrong if module == "basic_arithmetic"]
+    page = section("exact.md")
+    assert f"Of its {len(steps)} wrong answers, of all five seeds, {steps.count('')} are no number" in page
+    assert f"{sum(brackets)} of its {len(brackets)} wrong answers there have a minus before a bracket" in page
