@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from adelic.data import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.number_theory import TASKS, task
-from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic.number_theory.arithmetic import ARITHMETIC, COMPOSITE_MODULUS, MAX_TERMS, PRIME_MODULUS
 from adelic.number_theory.collatz import long_step
 from adelic.number_theory.composition import COMPOSITION
 from adelic.number_theory.conics import _has_new_pair
@@ -23,8 +23,7 @@ from adelic.number_theory.drawing import held_out
 from adelic.number_theory.symbols import REAL, has_zero, hilbert_symbol
 from adelic_lab import EmbeddingConfig, Experiment, load_recipe
 
-OURS = [name for name in TASKS if name not in ARITHMETIC and name not in COMPOSITION]  # these have tests of their own
-CASES = [(name, split) for name in OURS for split in TASKS[name].splits]
+CASES = [(name, split) for name in TASKS if name not in COMPOSITION for split in TASKS[name].splits]  # tested beside it
 PRIMES = (2, 3, 5, 7, 11, 13)
 
 
@@ -69,6 +68,18 @@ REFERENCES = {
     "decimal-digit": lambda n: f"{n:06d}"[-4],
     "residue": lambda n: str(n % 97),
     "noisy-sum": lambda a, b: round(a / 1000) + round(b / 1000),
+    "addition": lambda a, b: a + b,
+    "subtraction": lambda a, b: a - b,
+    "multiplication": lambda a, b: a * b,
+    "exact-division": Fraction,
+    "fraction-addition": lambda a, b: a + b,
+    "fraction-multiplication": lambda a, b: a * b,
+    "sum": lambda *terms: sum(terms),
+    "product": lambda *terms: math.prod(terms),
+    "polynomial": lambda x: 3 * x**3 - 7 * x**2 + 2 * x - 11,
+    "comparison": lambda a, b: "1" if a > b else "0",
+    "modular-inverse": lambda x: pow(x, -1, COMPOSITE_MODULUS),
+    "modular-inverse-prime": lambda x: pow(x, -1, PRIME_MODULUS),
 }
 
 
@@ -80,6 +91,9 @@ def test_answers(name, split):
     for row, answer in zip(operands.tolist(), answers.tolist(), strict=True):
         wanted = REFERENCES[name](*row)
         assert (asked.class_names[answer] if asked.class_names else answer) == wanted, row
+    if name in ARITHMETIC and not asked.class_names:
+        assert {type(answer) for answer in answers.tolist()} <= {int if asked.answers_are_integers else Fraction, int}
+        assert {type(x) for x in operands.ravel().tolist()} == {int if asked.operands_are_integers else Fraction}
 
 
 @pytest.mark.parametrize(("name", "split"), [(name, split) for name in TASKS for split in TASKS[name].splits])
@@ -161,11 +175,6 @@ def test_networks_with_any_embedding_learn_classes(name, embedding):
     experiment = Experiment(data=data, model=EmbeddingConfig.of(embedding), recipe=load_recipe("fresh", data.row))
     assert experiment.is_network
     assert experiment.questions.drawn.class_names
-
-
-def test_a_small_task_runs_out_of_questions():
-    with pytest.raises(ConfigurationError, match="squarefree has no 200 different questions"):
-        task("squarefree", limit=100).sample(200, rng())
 
 
 def test_distributions_of_gcds():
@@ -332,9 +341,11 @@ def test_options_that_there_are_not(name, options, words):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_an_unknown_task():
+def test_an_unknown_task_or_split():
     with pytest.raises(UnknownNameError, match="did you mean 'moebius'"):
         task("moebious")
+    with pytest.raises(UnknownNameError, match="splits: train, test, longer"):
+        task("addition").sample(1, rng(), "more terms")
 
 
 def test_options_as_texts_of_the_data():
@@ -347,3 +358,85 @@ def test_options_as_texts_of_the_data():
     for wrong in (("limit",), ("limit=5000", "limit=6000")):
         with pytest.raises(ConfigurationError, match="must be NAME=VALUE, each name once"):
             DrawnData("gcd", 100, task_options=wrong)
+
+
+# Arithmetic
+
+
+@pytest.mark.parametrize("name", ["addition", "subtraction", "multiplication", "comparison"])
+@pytest.mark.parametrize("digits", [1, 3, 9])
+def test_numbers_of_other_lengths(name, digits):
+    asked = task(name, digits=digits)
+    for split in asked.splits:
+        operands, answers = asked.sample(40, rng(), split)
+        assert [*map(str, answers)] == [str(REFERENCES[name](*row)) for row in operands.tolist()]
+        lengths = {len(str(x)) for x in operands.ravel().tolist()}
+        if split == "longer":
+            assert min(lengths) == digits + 3
+            assert all(len({len(str(x)) for x in row}) == 1 for row in operands.tolist())
+        else:
+            assert max(lengths) == digits
+        assert max(map(abs, answers.tolist())) <= asked.max_numerator
+        assert operands.max() <= asked.max_operand
+
+
+def test_products_of_one_digit_are_drawn_to_their_end():
+    """There are 55, since the order of the factors makes no other question."""
+    asked = task("multiplication", digits=1)
+    operands, _ = asked.sample(55, rng())
+    assert {tuple(sorted(row)) for row in operands.tolist()} == {(a, b) for b in range(10) for a in range(b + 1)}
+    with pytest.raises(ConfigurationError, match="multiplication has no 56 different questions"):
+        asked.sample(56, rng())
+
+
+def test_bounds_of_fraction_addition_are_those_of_its_extreme_cases():
+    asked, n = ARITHMETIC["fraction-addition"], 10**6 - 1
+    sums = [Fraction(n, a) + Fraction(n, b) for a in range(1, 11) for b in range(1, 11)]
+    assert max(s.numerator for s in sums) <= asked.max_numerator
+    assert max((Fraction(1, a) + Fraction(1, b)).denominator for a in range(1, 11) for b in range(1, 11)) == 90
+    assert asked.max_denominator == 90
+
+
+@pytest.mark.parametrize("name", ["addition", "fraction-addition", "sum"])
+def test_the_order_of_operands_makes_no_other_question(name):
+    asked = ARITHMETIC[name]
+    operands, _ = asked.sample(500, rng())
+    others, _ = asked.sample(500, rng(), "test", exclude=operands[:, ::-1])
+    assert not set(map(tuple, asked.keys(operands).tolist())) & set(map(tuple, asked.keys(others).tolist()))
+
+
+def test_small_problems_are_drawn_to_their_end():
+    asked = ARITHMETIC["polynomial"]
+    operands, _ = asked.sample(9_990, rng())
+    others, _ = asked.sample(100, rng(1), "test", exclude=operands)
+    assert set(others[:, 0].tolist()) <= set(range(10_000)) - set(operands[:, 0].tolist())
+    with pytest.raises(ConfigurationError, match=r"polynomial has no 10,001 different questions \(about 10,000\)"):
+        asked.sample(10_001, rng())
+
+
+@pytest.mark.parametrize("name", ["fraction-addition", "fraction-multiplication"])
+def test_fractions(name):
+    short, long = (ARITHMETIC[name].sample(2000, rng(), split)[0].ravel() for split in ("train", "longer"))
+    assert {f.denominator for f in short} == {f.denominator for f in long} == set(range(1, 11))
+    assert max(abs(f.numerator) for f in short) < 1000
+    assert min(abs(f.numerator) * (10 // f.denominator + 1) for f in long) >= 1000
+    assert {f > 0 for f in long} == {True, False}
+
+
+@pytest.mark.parametrize("name", ["sum", "product"])
+def test_terms_end_in_the_neutral_element(name):
+    asked = ARITHMETIC[name]
+    for split, most in (("train", 5), ("more terms", 12)):
+        operands, _ = asked.sample(2000, rng(), split)
+        assert operands.shape[1] == MAX_TERMS
+        assert (operands[:, most:] == asked.neutral).all()
+        lengths = [max([i + 1 for i, x in enumerate(row) if x != asked.neutral], default=0) for row in operands]
+        assert max(lengths) == most
+    assert min(lengths) > 5
+
+
+def test_exact_division_is_exact_and_long_ones_are_longer():
+    operands, quotients = ARITHMETIC["exact-division"].sample(2000, rng(), "longer")
+    assert (operands[:, 0] % operands[:, 1] == 0).all()
+    assert {len(str(q)) for q in quotients} == {9}
+    assert {len(str(a)) for a in operands[:, 0]} <= set(range(9, 14))
