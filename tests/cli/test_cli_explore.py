@@ -27,14 +27,8 @@ def test_a_page_is_written(works, folder):
 def test_options_fill_in_the_fields(works, folder):
     options = ["--with", "-3/4", "--operation", "*", "--primes", "2,5", "--precision", "9", "--fractional-digits", "3"]
     works("explore", "7/5", *options, "--output", "page.html", "--no-open")
-    assert start_of(folder / "page.html") == {
-        "x": "7/5",
-        "y": "-3/4",
-        "operation": "mul",
-        "primes": "2, 5",
-        "precision": "9",
-        "fractional": "3",
-    }
+    fields = {"x": "7/5", "y": "-3/4", "operation": "mul", "primes": "2, 5", "precision": "9", "fractional": "3"}
+    assert start_of(folder / "page.html") == fields
 
 
 def test_the_commands_of_its_page_run(works, folder, monkeypatch):
@@ -88,7 +82,10 @@ def run_with_browser(browser, folder):
     )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's own browser is asked first")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's own browser is asked first")
+
+
+@linux
 def test_the_page_is_opened_in_the_browser(folder):
     browser = folder / "browser"
     browser.write_text('#!/bin/sh\necho "$1" > opened\n', encoding="utf-8")
@@ -98,7 +95,7 @@ def test_the_page_is_opened_in_the_browser(folder):
     assert (folder / "opened").read_text(encoding="utf-8").strip() == (folder / "page.html").as_uri()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system's own browser is asked first")
+@linux
 def test_a_machine_without_a_browser_says_where_the_page_is(folder):
     done = run_with_browser("no-such-browser", folder)
     assert (done.returncode, done.stderr) == (0, "")

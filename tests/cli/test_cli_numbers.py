@@ -23,14 +23,8 @@ def lines_of(text):
 
 def test_the_papers_example(works):
     out = works("encode", "7/5", "--primes", "2,3,5,7", "--precision", "5", "--fractional-digits", "1")
-    assert lines_of(out) == [
-        ["7/5"],
-        ["real", "1.4"],
-        ["Q_2", "…1011"],
-        ["Q_3", "…1212"],
-        ["Q_5", "1.2"],
-        ["Q_7", "…4130"],
-    ]
+    places = [["Q_2", "…1011"], ["Q_3", "…1212"], ["Q_5", "1.2"], ["Q_7", "…4130"]]
+    assert lines_of(out) == [["7/5"], ["real", "1.4"], *places]
     longer = works("encode", "7/5", "--primes", "2,3,5,7", "--precision", "6", "--fractional-digits", "1")
     assert [line[-1] for line in lines_of(longer)[2:]] == ["…11011", "…01212", "1.2", "…54130"]
 
@@ -93,11 +87,20 @@ def test_numbers_of_ten_thousand_digits(works, refused):
     assert len(refused("encode", "x" * 10_000)) < 200
 
 
-def test_coordinates(works):
-    assert works("decode", "1.4", "2:…011011", "3:…101212", "5:…00001.2", "7:…254130") == "7/5\n"
-    assert works("decode", "-3", "2:…11111101", "3:…22222220") == "-3\n"
-    assert works("decode", "42", "2:00101010", "3:1120", "17:(0)(0)(2)(8)") == "42\n"
-    assert works("decode", "1.4", "2:...011011", "3:...101212", "5:...00001.2", "7:...254130") == "7/5\n"
+@pytest.mark.parametrize(
+    ("pasted", "number"),
+    [
+        ("1.4 2:…011011 3:…101212 5:…00001.2 7:…254130", "7/5"),
+        ("-3 2:…11111101 3:…22222220", "-3"),
+        ("42 2:00101010 3:1120 17:(0)(0)(2)(8)", "42"),
+        ("1.4 2:...011011 3:...101212 5:...00001.2 7:...254130", "7/5"),
+        ("? 2:…011011 3:…101212 7:…254130", "7/5"),  # digits alone
+        ("5 2:101", "5"),  # an expansion without dots ends
+        ("1.4 2:…011011 3:…101212 5:1.2 7:…254130", "7/5"),
+    ],
+)
+def test_coordinates(works, pasted, number):
+    assert works("decode", *pasted.split()) == f"{number}\n"
 
 
 @pytest.mark.parametrize(
@@ -133,21 +136,14 @@ def test_what_cannot_be_encoded(refused, arguments, words):
 
 
 def as_json(**changes):
-    plain = {
-        "primes": [2, 3],
-        "precision": 3,
-        "fractional_digits": 0,
-        "digits": [[[0, 0, 1], [0, 0, 1]]],
-        "real": [1.0],
-    }
+    plain = {"primes": [2, 3], "precision": 3, "fractional_digits": 0, "real": [1.0]}
+    plain["digits"] = [[[0, 0, 1], [0, 0, 1]]]
     return json.dumps(plain | changes)
 
 
 def test_json_by_hand(works):
-    assert works("decode", stdin=as_json()) == "1\n"
-    assert works("decode", stdin=as_json(digits=[[0, 0, 1], [0, 0, 1]], real=1.0)) == "1\n"
-    assert works("decode", stdin=as_json(real=["1.0"])) == "1\n"
-    assert works("decode", stdin=as_json(real=None)) == "1\n"
+    for changes in ({}, {"digits": [[0, 0, 1], [0, 0, 1]], "real": 1.0}, {"real": ["1.0"]}, {"real": None}):
+        assert works("decode", stdin=as_json(**changes)) == "1\n"
 
 
 @pytest.mark.parametrize(
@@ -234,10 +230,8 @@ def test_the_issues_number(works):
 
 
 def test_windows_have_the_digits_after_the_point_that_numbers_need(works):
-    assert lines_of(works("encode", "7/5", "--primes", "2,5", "--precision", "6"))[2:] == [
-        ["Q_2", "…11011"],
-        ["Q_5", "1.2"],
-    ]
+    found = lines_of(works("encode", "7/5", "--primes", "2,5", "--precision", "6"))
+    assert found[2:] == [["Q_2", "…11011"], ["Q_5", "1.2"]]
     assert works("encode", "19.99").splitlines()[1] == "  real  19.99"
     found = json.loads(works("encode", "19.99", "1/8", "--json"))
     assert found["fractional_digits"] == 3
@@ -257,15 +251,6 @@ def test_numbers_that_float64_hardly_holds(works):
     text = works("encode", q, "--primes", "2,3,5", "--precision", "600", "--json")
     assert json.loads(text)["real"] == ["-1.210810234317099e-323"]
     assert works("decode", stdin=text).strip() == q
-
-
-def test_digits_alone(works):
-    assert works("decode", "?", "2:…011011", "3:…101212", "7:…254130") == "7/5\n"
-
-
-def test_an_expansion_without_dots_ends(works):
-    assert works("decode", "5", "2:101") == "5\n"
-    assert works("decode", "1.4", "2:…011011", "3:…101212", "5:1.2", "7:…254130") == "7/5\n"
 
 
 def test_errors_are_short(refused):

@@ -49,17 +49,14 @@ def test_what_has_no_space(refused, arguments, words):
     assert words in refused("space", *arguments)
 
 
-def test_files_that_are_no_text(refused, folder):
-    (folder / "binary").write_bytes(b"\xff\xfe\x00")
-    assert "UTF-8" in refused("space", "--values", "binary")
-
-
 def test_lines_of_files_are_never_shifted(works, refused, folder):
     (folder / "n.txt").write_text("\ufeff1\n2\n3\n\n \n", encoding="utf-8")
     (folder / "l.txt").write_text("\n\na\nb\nc\n", encoding="utf-8")
     assert "l.txt line 1 is empty; delete it" in refused("space", "--values", "n.txt", "--labels", "l.txt")
     assert works("space", "--values", "n.txt") == works("space", "1", "2", "3")
     assert works("space", "--values", "-", stdin="\ufeff1\n2\n3\n") == works("space", "1", "2", "3")
+    (folder / "binary").write_bytes(b"\xff\xfe\x00")
+    assert "UTF-8" in refused("space", "--values", "binary")
     for text, words in (
         ("1\n\n2\n", "the standard input line 2 is empty"),
         ("1\nx\n", "the standard input line 2: 'x' is not a number"),
@@ -69,19 +66,8 @@ def test_lines_of_files_are_never_shifted(works, refused, folder):
 
 
 def test_encode_reports_the_error_of_an_approximation(works, refused):
-    out = works(
-        "encode",
-        "3.141592653589793",
-        "-2.718281828459045",
-        "0.5",
-        "7",
-        "--floats",
-        "limit:10**3",
-        "--primes",
-        "5,11",
-        "--precision",
-        "4",
-    )
+    given = "3.141592653589793 -2.718281828459045 0.5 7 --floats limit:10**3 --primes 5,11 --precision 4"
+    out = works("encode", *given.split())
     lines = [line.strip() for line in out.splitlines() if line.startswith("  as")]
     assert lines == [
         "as    355/113, error 2.67e-07",

@@ -71,10 +71,7 @@ def test_a_lossy_column_is_one_line(adelic, refused, table):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (
-            ("--primes", "1000000007"),
-            "--features 'combined' of primes up to 1000000007 with --precision 16 are 1,000,000,",
-        ),
+        (("--primes", "1000000007"), "'combined' of primes up to 1000000007 with --precision 16 are 1,000,000,"),
         (("--precision", "1000000"), "of primes up to 17 with --precision 1000000 are 21,000,091 for a number, which"),
         (("--precision", "1000000", "--places", "late"), "--features 'characters' of primes up to 17"),
     ],
@@ -311,11 +308,7 @@ def test_trees_read_new_numbers_where_categories_are_too_many(works, table):
     [
         ("1e309", SMALL, "in row 1 (line 2), beyond the largest float (1.8e+308) that adelic reads; scale"),
         ("1e40", (*SMALL, "--features", "digits"), "beyond the largest float (3.4e+38) that adelic reads; scale"),
-        (
-            "-1e309",
-            (*SMALL, "--embedding", "xval"),
-            "that xval reads; scale the numbers, or train a network with",
-        ),
+        ("-1e309", (*SMALL, "--embedding", "xval"), "that xval reads; scale the numbers, or train a network with"),
         ("1e309", ("--model", "trees"), "(310 digits) in row 1 (line 2), beyond the largest float (1.8e+308) that"),
         ("1e309", (*SMALL, "--coordinates", "p-adic"), None),
         ("1e5000", ("--model", "lookup"), None),

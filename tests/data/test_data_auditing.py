@@ -39,15 +39,8 @@ def test_a_cue_that_decides_scores_all(parity):
 
 
 def test_the_best_token_is_named(parity):
-    X_train, X_validation, X_test = (
-        np.column_stack([X, y])
-        for X, y in (
-            (parity.X_train, parity.y_train),
-            (parity.X_validation, parity.y_validation),
-            (parity.X_test, parity.y_test),
-        )
-    )
-    d = dataset((X_train, parity.y_train), (X_validation, parity.y_validation), (X_test, parity.y_test))
+    parts = ((getattr(parity, f"X_{part}"), getattr(parity, f"y_{part}")) for part in ("train", "validation", "test"))
+    d = dataset(*((np.column_stack([X, y]), y) for X, y in parts))
     assert rules(d)["best single token: 3"] == (1.0, 1.0)
 
 

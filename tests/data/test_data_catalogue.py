@@ -13,12 +13,8 @@ def test_a_wrong_count_is_noticed(monkeypatch):
     wrong = [{"n": 4, "edition": "published", "counts": {"0": 1052, "1": 1052, "2": 1}, "source": "test"}]
     monkeypatch.setattr(catalogue, "facts", lambda task: wrong)
     results = {check.what: (check.ours, check.published, check.equal) for check in acd.verify("schubert")}
-    assert results == {
-        "rows": (2105, 2105, True),
-        "0": (1052, 1052, True),
-        "1": (1053, 1052, False),
-        "2": (0, 1, False),
-    }
+    right = {"rows": (2105, 2105, True), "0": (1052, 1052, True)}
+    assert results == right | {"1": (1053, 1052, False), "2": (0, 1, False)}
 
 
 def test_orbits_are_verified(cache):
@@ -48,19 +44,15 @@ def test_torn_orbits_are_noticed(monkeypatch):
 
 
 def test_facts_are_the_published_ones(published_facts):
-    mheight = {str(fact["n"]): list(fact["counts"].values()) for fact in catalogue.facts(acd.task("mheight"))}
+    def counts(task, edition):
+        facts = catalogue.facts(acd.task(task))
+        return {str(fact["n"]): dict(fact["counts"]) for fact in facts if fact["edition"] == edition}
+
+    mheight = {n: list(of.values()) for n, of in counts("mheight", "published").items()}
     assert mheight == published_facts["mheight"]["counts_by_label"]
-    levels = {
-        str(fact["n"]): sum(fact["counts"].values())
-        for fact in catalogue.facts(acd.task("weaving"))
-        if fact["edition"] == "levels"
-    }
+    levels = {n: sum(of.values()) for n, of in counts("weaving", "levels").items()}
     assert levels == published_facts["weaving"]["levels_rows"]
-    schubert = {
-        str(fact["n"]): dict(fact["counts"])
-        for fact in catalogue.facts(acd.task("schubert"))
-        if fact["edition"] == "published"
-    }
+    schubert = counts("schubert", "published")
     assert {n: counts.pop("0") for n, counts in schubert.items()} == published_facts["schubert"]["published_zeros"]
     assert schubert == published_facts["schubert"]["nonzeros"]
 

@@ -35,23 +35,20 @@ def test_validation_is_a_rounded_tenth_of_each_class(y, seed):
         assert validation == 0 or not_test >= 5  # a small class trains whole
 
 
-@given(y=labels, seed=st.integers(0, 1000))
-@settings(deadline=None)
-def test_a_seed_repeats(y, seed):
-    assert (split(y, seed) == split(y, seed)).all()
-
-
-def test_two_seeds_differ():
+@pytest.mark.parametrize("drawn", [split, lambda y, seed: orbits_split(y, np.arange(100) // 3, seed)])
+def test_a_seed_repeats_and_two_differ(drawn):
     y = np.zeros(100, np.int8)
-    assert (split(y, 0) != split(y, 1)).any()
+    assert (drawn(y, 0) == drawn(y, 0)).all()
+    assert (drawn(y, 0) != drawn(y, 1)).any()
 
 
-def test_given_test_rows_are_kept():
-    y = np.zeros(50, np.int8)
-    test = np.arange(50) >= 45
-    drawn = split(y, 0, test)
+@pytest.mark.parametrize(("rows", "tested", "size", "validation"), [(50, 5, 1, 5), (100, 20, 2, 8)])
+def test_given_test_rows_are_kept(rows, tested, size, validation):
+    test, groups = np.arange(rows) >= rows - tested, np.arange(rows) // size
+    drawn = split(np.zeros(rows, np.int8), 0, test, groups if size > 1 else None)
     assert ((drawn == TEST) == test).all()
-    assert np.count_nonzero(drawn == VALIDATION) == 5
+    assert np.count_nonzero(drawn == VALIDATION) == validation
+    assert (drawn == drawn[::size].repeat(size)).all()
 
 
 def test_regression_targets_are_one_stratum():
@@ -69,15 +66,6 @@ def test_groups_stay_together(groups, seed):
     not_test = sum(found != {TEST} for found in by_group)
     assert not_test == -(-len(by_group) * 4 // 5)
     assert sum(found == {VALIDATION} for found in by_group) == (not_test + 5) // 10
-
-
-def test_groups_respect_given_test_rows():
-    groups = np.arange(100) // 2
-    test = np.arange(100) >= 80
-    drawn = split(np.zeros(100, np.int8), 0, test, groups)
-    assert ((drawn == TEST) == test).all()
-    assert np.count_nonzero(drawn == VALIDATION) == 8
-    assert (drawn[::2] == drawn[1::2]).all()
 
 
 def orbits_split(y, orbits, seed, groups=None, stratify=True):
@@ -99,7 +87,7 @@ def test_orbits_are_whole_and_shares_are_as_near_as_they_can_be(drawn, seed, str
     order = np.random.default_rng(seed).permutation(sizes.sum())
     orbits, y = np.repeat(np.arange(len(sizes)), sizes)[order], np.repeat(classes, sizes)[order]
     parts = orbits_split(y, orbits, seed, stratify=stratify)
-    assert parts.shape == y.shape
+    assert (parts.shape, parts.dtype) == (y.shape, np.int8)
     assert all(len(set(parts[orbits == orbit].tolist())) == 1 for orbit in range(len(sizes)))
     strata = y if stratify else np.zeros(len(y), np.int64)
     for label in np.unique(strata):
@@ -109,21 +97,6 @@ def test_orbits_are_whole_and_shares_are_as_near_as_they_can_be(drawn, seed, str
         rest = here.sum() - test
         assert abs(test - here.sum() / 5) <= half
         assert abs(validation - rest / 10) <= half if rest >= 5 else validation == 0
-
-
-def test_shares_of_small_orbits():
-    y = np.repeat([0, 1], [4000, 1000])
-    parts = orbits_split(y, np.arange(5000) // 5, 0)
-    assert parts.dtype == np.int8
-    for label, rows in ((0, 4000), (1, 1000)):
-        shares = np.bincount(parts[y == label]) / rows
-        assert np.abs(shares - (0.72, 0.08, 0.2)).max() <= 5 / rows
-
-
-def test_orbits_repeat_with_a_seed_and_differ_between_seeds():
-    y, orbits = np.zeros(100, np.int8), np.arange(100) // 3
-    assert (orbits_split(y, orbits, 0) == orbits_split(y, orbits, 0)).all()
-    assert (orbits_split(y, orbits, 0) != orbits_split(y, orbits, 1)).any()
 
 
 def test_a_class_of_one_orbit_trains():

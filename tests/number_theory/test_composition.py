@@ -35,8 +35,9 @@ def term(n, c1, c2, before, last):
     return top[0] * last + top[1] * before
 
 
-def unknown(a, b, e, c, d, f):
-    x = sympy.Matrix([[a, b], [c, d]]).LUsolve(sympy.Matrix([e, f]))[0]
+def solution(matrix, right, which):
+    """Return an unknown of a linear system, by sympy."""
+    x = sympy.Matrix(matrix).LUsolve(sympy.Matrix(right))[which]
     return Fraction(int(x.p), int(x.q))
 
 
@@ -89,7 +90,7 @@ REFERENCES = {
     "determinant-3": determinant,
     "polynomial-value": lambda a, b, c, d, x: int(fmpz_poly([d, c, b, a])(x)),
     "recurrence": term,
-    "linear-system": unknown,
+    "linear-system": lambda a, b, e, c, d, f: solution([[a, b], [c, d]], [e, f], 0),
     "expression": infix,
     "infix-expression": in_brackets,
     "matrix-program": run,
@@ -123,12 +124,11 @@ def test_recurrences_are_short_in_training_and_long_outside():
     assert set(asked.sample(500, rng(), "50th")[0][:, 0].tolist()) == {49}
 
 
-def shapes(split):
-    operands, _ = COMPOSITION["expression"].sample(2000, rng(), split)
-    return {tuple(row[row != 0].tolist()) for row in np.sign(operands)}
-
-
 def test_shapes_of_expressions():
+    def shapes(split):
+        operands, _ = COMPOSITION["expression"].sample(2000, rng(), split)
+        return {tuple(row[row != 0].tolist()) for row in np.sign(operands)}
+
     crossed = (1, 1, -1, 1, 1, -1, -1)
     trained = shapes("train")
     assert len(trained) == 1 + 2 + 4  # of the 5 shapes of three operations, all but one
@@ -185,12 +185,6 @@ def test_recurrence_programs_are_recurrences():
 def test_steps_are_those_of_fibonacci_numbers(n):
     assert postfix(*steps(n, 1, 1, 1, 1)) == sympy.fibonacci(n + 2)
     assert postfix(*steps(n, 3, 2, 5, 7, -2)) == term(n, 3, -2, 5, 7)
-
-
-def solution(matrix, right, which):
-    """Return an unknown of a linear system, by sympy."""
-    x = sympy.Matrix(matrix).LUsolve(sympy.Matrix(right))[which]
-    return Fraction(int(x.p), int(x.q))
 
 
 def test_system_programs_solve_systems():

@@ -9,6 +9,7 @@ from experiments.solvers.parity import local_classes, local_parts
 from adelic import number_theory
 from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import for_divisors, primes_up_to
+from adelic.number_theory.symbols import hilbert_symbol
 from adelic_lab.plans import read_plan
 
 
@@ -45,8 +46,6 @@ def max_factor(n):
 
 
 def test_the_digits_of_a_conic_decide_its_symbols():
-    from adelic.number_theory.symbols import hilbert_symbol
-
     task = number_theory.task("conic", max_prime=7)
     numbers = np.array(task.vocabulary)
     for p, n in zip(task.space.primes, task.space.precisions, strict=True):

@@ -151,13 +151,6 @@ def test_fractions_of_a_list_have_room():
     assert AdelicEmbedding(["1/19", 1]).space == AdelicEmbedding(1000).space == AdeleSpace()
 
 
-def test_numbers_that_do_not_fit_the_window():
-    with pytest.raises(PrecisionError, match="7/5"):
-        AdelicEmbedding(None)([["7/5"]])
-    wide = AdelicEmbedding(Vocabulary(["7/5", 1]), space=AdeleSpace(fractional_digits=1))
-    assert wide(torch.tensor([0])).shape == (1, 128)
-
-
 @pytest.mark.parametrize(
     ("options", "word"),
     [

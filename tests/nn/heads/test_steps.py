@@ -1,6 +1,7 @@
 """Derivations of two steps: by brute force with fractions, their probabilities, what is written of them, bad input."""
 
 import itertools
+import operator
 from fractions import Fraction
 
 import pytest
@@ -12,13 +13,12 @@ from adelic.nn import OperationHead, exact_numbers
 from adelic.nn.heads.exact import PRIMES, Operands
 
 DIM = 4
-NAMES = ("+", "-", "*", "/")
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv"}
+NAMES = tuple(OPERATORS)
 
 
 def by_fractions(name, a, b):
-    if name == "/" and b == 0:
-        return None
-    return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b}[name]()
+    return None if name == "/" and b == 0 else getattr(operator, OPERATORS[name])(a, b)
 
 
 def predict(head, numbers):
