@@ -9,6 +9,7 @@ each module and regime anew, so that a module's questions do not depend on which
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -32,26 +33,12 @@ PINS = {
 }
 """What an environment for each source has."""
 
-MATHEMATICS = (
-    "arithmetic__add_or_sub",
-    "arithmetic__add_or_sub_in_base",
-    "arithmetic__mul",
-    "arithmetic__div",
-    "arithmetic__add_sub_multiple",
-    "arithmetic__mul_div_multiple",
-    "arithmetic__mixed",
-    "numbers__gcd",
-    "numbers__lcm",
-    "numbers__div_remainder",
-    "numbers__is_factor",
-    "numbers__place_value",
-    "numbers__round_number",
-    "numbers__list_prime_factors",
-    "comparison__pair",
-    "comparison__sort",
-    "comparison__kth_biggest",
-    "comparison__closest",
-)
+TOPICS = {
+    "arithmetic": ("add_or_sub", "add_or_sub_in_base", "mul", "div", "add_sub_multiple", "mul_div_multiple", "mixed"),
+    "numbers": ("gcd", "lcm", "div_remainder", "is_factor", "place_value", "round_number", "list_prime_factors"),
+    "comparison": ("pair", "sort", "kth_biggest", "closest"),
+}
+MATHEMATICS = tuple(f"{topic}__{name}" for topic, names in TOPICS.items() for name in names)
 SEVERAL_STEPS = ("arithmetic__add_sub_multiple", "arithmetic__mul_div_multiple", "arithmetic__mixed")
 """Modules with `--steps` training questions."""
 REASONING = (
@@ -129,17 +116,8 @@ def mathematics(modules, seed, n_train, n_steps, n_test):
     for regime, name in tests:
         sys.stderr.write(f"{regime} {name}\n")
         _seed(f"{seed}/{regime}/{name}")
-        kept, aside = {}, {"in training": 0, "drawn before": 0}
-        while len(kept) < n_test:
-            question, answer = _question(generate, regime, name)
-            if question in trained:
-                aside["in training"] += 1
-            elif question in kept:
-                aside["drawn before"] += 1
-            else:
-                kept[question] = answer
-        drawn[name, regime] = list(kept.items())
-        set_aside[f"{regime}/{name}"] = aside
+        draws = (_question(generate, regime, name) for _ in itertools.count())
+        drawn[name, regime], set_aside[f"{regime}/{name}"] = kept(draws, trained, n_test)
     rows = [[name, regime, *row] for (name, regime), found in drawn.items() for row in found]
     return {"rows": rows, "set_aside": set_aside}
 
@@ -160,19 +138,24 @@ def reasoning(modules, seed, n_train, n_test):
     for module in modules:
         sys.stderr.write(f"interpolate {module}\n")
         entries = reasoning_gym.create_dataset(module, size=HELD_OUT, seed=seed + HELD_OUT)
-        seen, aside, k = set(), {"in training": 0, "drawn before": 0}, 0
-        while len(seen) < n_test:
-            question = entries[k]["question"]
-            if question in trained:
-                aside["in training"] += 1
-            elif question in seen:
-                aside["drawn before"] += 1
-            else:
-                seen.add(question)
-                rows.append([module, "interpolate", question, entries[k]["answer"], k])
-            k += 1
-        set_aside[f"interpolate/{module}"] = aside
+        draws = ((entries[k]["question"], entries[k]["answer"], k) for k in range(HELD_OUT))
+        found, set_aside[f"interpolate/{module}"] = kept(draws, trained, n_test)
+        rows += [[module, "interpolate", *row] for row in found]
     return {"rows": rows, "set_aside": set_aside, "held_out_seed": seed + HELD_OUT}
+
+
+def kept(draws, trained, n):
+    """Return the first n drawn rows with different questions that no training has, and how many others there were."""
+    found, aside = {}, {"in training": 0, "drawn before": 0}
+    while len(found) < n:
+        question, *rest = next(draws)
+        if question in trained:
+            aside["in training"] += 1
+        elif question in found:
+            aside["drawn before"] += 1
+        else:
+            found[question] = rest
+    return [(question, *rest) for question, rest in found.items()], aside
 
 
 def scores(answers, seed):

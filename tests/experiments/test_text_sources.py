@@ -54,7 +54,7 @@ def test_reasoning_gyms_scorer_takes_its_answers(script):
     rows = pq.read_table(BENCHMARKS / "data" / "reasoning_gym.parquet").to_pylist()
     held_out = [row for row in rows if row["regime"] == "interpolate"][::250]
     answers = [(row["module"], row["index"], row["answer"]) for row in held_out]
-    found = script.score(answers, python.absolute())
+    found = script.scores(answers, python.absolute())
     assert found == [1.0] * len(answers)
-    wrong = script.score([(module, index, "no answer") for module, index, _ in answers], python.absolute())
+    wrong = script.scores([(module, index, "no answer") for module, index, _ in answers], python.absolute())
     assert max(wrong) < 1
