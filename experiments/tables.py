@@ -272,12 +272,9 @@ def training_products(results: dict[str, Any]) -> str:
 
 
 def training_embedding(results: dict[str, Any]) -> str:
-    """Return the time of a step with AOE as a multiple of one with a learned embedding, the mean of all pairs.
-
-    The files keep the ends of the mean's interval; the mean is in the middle.
-    """
+    """Return the time of a step with AOE as a multiple of one with a learned embedding, the mean of all pairs."""
     row = "{length}|{mean:.3f}|{interval[0]:.3f}–{interval[1]:.3f}"
-    rows = [row.format(mean=sum(e["interval"]) / 2, **e).split("|") for e in results["entries"]]
+    rows = [row.format_map(entry).split("|") for entry in results["entries"]]
     return table(["length", "step with AOE / with nn.Embedding, mean", "95 % interval"], rows)
 
 

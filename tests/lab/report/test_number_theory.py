@@ -113,9 +113,9 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     (xval,) = [one for one in read_results(folder / "results") if (one.embedding, one.n) == ("xval", 300)]
     row = next(line for line in table.splitlines() if line.startswith("| xVal |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[:3] == ["xVal", "300", "1"]
+    assert cells[:4] == ["xVal", "the real value", "300", "1"]
     splits = ["test", *xval.never_seen]
-    assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
+    assert cells[4:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
     ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
     assert re.search(r" \[[0-9.]+, [0-9.]+\]", ours) or re.search(r"\| 2 \|", ours)  # two seeds: a range
@@ -128,7 +128,7 @@ def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_
     folder, _ = reproduced
     text = (folder / "report" / "table.md").read_text(encoding="utf-8")
     (conic,) = [one for one in read_results(folder / "results") if one.task == "conic"]
-    assert f"| best trivial rule |  |  | {100 * conic.rule:.2f} |  |" in text
+    assert f"| best trivial rule |  |  |  | {100 * conic.rule:.2f} |  |" in text
     collatz = text.split("**`collatz`")[1]
     assert "best trivial rule |" not in collatz  # its answers are numbers
     assert "up to 1,000**\n" in collatz  # a limit of the plan, not the default
@@ -282,7 +282,7 @@ def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp
     out = works("reproduce", "number-theory", *given)
     table = Path("results", "number-theory-small-20-examples", "report", "table.md")
     assert f"wrote {table}" in out
-    assert "xVal, a solver | 20 |" in table.read_text(encoding="utf-8")
+    assert "xVal, a solver | the real value | 20 |" in table.read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8") == "as it was"
     assert [path.name for path in Path("results").iterdir()] == ["number-theory-small-20-examples"]
 

@@ -16,11 +16,11 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from adelic_lab.config.experiment import Experiment
-from adelic_lab.config.names import TITLES
+from adelic_lab.config.names import TITLES, parse_solver
 from adelic_lab.plans import Report, Series, constants, rules
 from adelic_lab.report import table
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, logarithmic, render, short
-from adelic_lab.report.table import NONE, NOT_RUN, Line, Table, mean_with_interval, percent
+from adelic_lab.report.table import NONE, NOT_RUN, Line, Table, mean_with_interval, percent, wording
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
@@ -110,7 +110,7 @@ def _table(series: list[Series]) -> Table:
     for one in series:
         results, n_planned = one.results, len(one.experiments)
         seeds = f"{len(results)}" + (f" of {n_planned}" if len(results) < n_planned else "")
-        line = {"model": one.label, "examples": f"{one.examples:,}", "seeds": seeds}
+        line = {"model": one.label, "told": told(one.experiments[0]), "examples": f"{one.examples:,}", "seeds": seeds}
         line |= {split: mean_with_interval(one.accuracies(split)) for split in splits}
         if is_counted:
             counts = [learned(result, is_counted) for result in results]
@@ -125,7 +125,27 @@ def _table(series: list[Series]) -> Table:
     lines.append({"model": "best constant answer"} | constant)
     if rule := percent(rules(everything), none=""):
         lines.append({"model": "best trivial rule", "test": rule})
-    return Table.of(("model", "examples", "seeds", *splits, *of_classes, "trained numbers", "seconds"), lines)
+    return Table.of(("model", "told", "examples", "seeds", *splits, *of_classes, "trained numbers", "seconds"), lines)
+
+
+def told(one: Experiment) -> str:
+    """Return what a model reads of a number, and what it is told of the answer; nothing of a solver of your own.
+
+    >>> from adelic_lab.plans import read_plan
+    >>> told(read_plan("full", "number-theory")[1].experiments[0])
+    'digits at 25 primes up to 97, the real value; a sum over the places'
+    """
+    words, name = wording()["told"], one.model.name
+    if not one.is_network:
+        name, options = parse_solver(name)
+        return str(words.get(name, "")).format_map({"base": 10} | options)
+    embedding = one.embedding
+    if embedding.name != "adelic":
+        return str(words["residue-tokens" if name == "residues" else name]).format_map(embedding.options())
+    space = embedding.space()
+    at_primes = f"{words[embedding.features]} at {space.n_primes} primes up to {max(space.primes)}"
+    read = {"all": [at_primes, "the real value"], "p-adic": [at_primes], "real": ["the real value"]}
+    return ", ".join(read[str(embedding.coordinates)]) + str(words.get(embedding.places, ""))
 
 
 def kind_of(one: Experiment) -> str:
