@@ -376,17 +376,21 @@ def constants(results: Iterable[Result], split: str) -> float | None:
     >>> constants(read_results(Path("experiments/results/number-theory-quick"))[-1:], "stratified")
     0.016
     """
-    shares = []
+    shares = {}
     for run in results:
         if run.by_class:
             cases = run.by_class[split]["cases"]
-            shares.append(max(cases) / sum(cases))
+            shares[run.seed, run.n] = max(cases) / sum(cases)
         elif split == "test":
-            shares.append(run.majority)
-    return float(np.mean(shares)) if shares else None
+            shares[run.seed, run.n] = run.majority
+    return _mean(shares)
 
 
 def rules(results: Iterable[Result]) -> float | None:
     """Return the mean share of right test answers that the best trivial rule has; None where none was counted."""
-    kept = [run.rule for run in results if run.rule is not None]
-    return float(np.mean(kept)) if kept else None
+    return _mean({(run.seed, run.n): run.rule for run in results if run.rule is not None})
+
+
+def _mean(rates: Mapping[tuple[int, int | None], float]) -> float | None:
+    """Return the mean over seeds and numbers of examples: of models that read the same questions one counts."""
+    return float(np.mean(list(rates.values()))) if rates else None
