@@ -50,6 +50,7 @@ class AbacusEmbedding(FeatureEmbedding):
     """
 
     name = "abacus"
+    fixed = ("base", "max_digits")
     digits_option = "max_digits"
 
     def __init__(
@@ -70,10 +71,6 @@ class AbacusEmbedding(FeatureEmbedding):
         self.places = nn.Embedding(self.max_digits + max_offset, d_model)
         self.signs = nn.Embedding(3, d_model)
         self._tabulate()
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, and what the digits are."""
-        return super().fingerprint() | {"base": self.base, "max_digits": self.max_digits}
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the digits, B for none, and the sign, int64 (*, max_digits + 1)."""

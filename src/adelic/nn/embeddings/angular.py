@@ -33,6 +33,7 @@ class AngularEmbedding(FeatureEmbedding):
     """
 
     name = "angular"
+    fixed = ("modulus",)
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128, *, modulus: int = 257) -> None:
         super().__init__(vocabulary, d_model)
@@ -41,10 +42,6 @@ class AngularEmbedding(FeatureEmbedding):
         self.modulus = modulus
         self.projection = nn.Linear(2, d_model)
         self._tabulate()
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary and the modulus."""
-        return super().fingerprint() | {"modulus": self.modulus}
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return cos and sin, float32 (*, 2)."""

@@ -71,6 +71,7 @@ class BaseDigitsEmbedding(TokenEmbedding):
     """
 
     name = "base-digits"
+    fixed = ("base", "max_digits")
     digits_option = "max_digits"
 
     def __init__(
@@ -82,10 +83,6 @@ class BaseDigitsEmbedding(TokenEmbedding):
         self.tokens_per_number = 1 + self.max_digits
         self.vectors = nn.Embedding(base + 2, d_model)
         self._tabulate()
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, and what the digits are."""
-        return super().fingerprint() | {"base": self.base, "max_digits": self.max_digits}
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the tokens, int64 (*, 1 + max_digits): B for + or B + 1 for −, then the digits, highest first."""
@@ -114,6 +111,7 @@ class ResiduesEmbedding(TokenEmbedding):
     """
 
     name = "residues"
+    fixed = ("n_primes",)
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128, *, n_primes: int = 100) -> None:
         super().__init__(vocabulary, d_model)
@@ -122,13 +120,9 @@ class ResiduesEmbedding(TokenEmbedding):
         self.moduli = first_primes(n_primes)
         # Tokens are not shared by primes: 1 modulo 2 and 1 modulo 3 say different things.
         self._starts = np.concatenate([[0], np.cumsum(self.moduli)[:-1]])
-        self.tokens_per_number = n_primes
+        self.n_primes = self.tokens_per_number = n_primes
         self.vectors = nn.Embedding(sum(self.moduli), d_model)
         self._tabulate()
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, and what the residues are."""
-        return super().fingerprint() | {"n_primes": self.tokens_per_number}
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the tokens, int64 (*, n_primes)."""

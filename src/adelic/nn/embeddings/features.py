@@ -8,7 +8,7 @@ what the code computes.
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,14 @@ class FeatureEmbedding(NumberEmbedding):
     True
     """
 
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """The attributes that features depend on, beside the vocabulary."""
+
     table: torch.Tensor
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and what else the features depend on."""
+        return super().fingerprint() | {name: getattr(self, name) for name in self.fixed}
 
     def _tabulate(self) -> None:
         """Make the buffer; the last thing that a subclass's `__init__` does."""
@@ -126,19 +133,10 @@ class ScaledEmbedding(FeatureEmbedding):
         """Return t(x)."""
         return values
 
-    @abstractmethod
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
-        """Return shift and scale for values t(x)."""
-
-
-def standard_scale(values: np.ndarray) -> tuple[float, float]:
-    """Return the shift and the scale that give values mean 0 and variance 1.
-
-    >>> standard_scale(np.array([1.0, 5.0]))
-    (3.0, 0.5)
-    """
-    deviation = float(values.std())
-    return float(values.mean()), 1 / deviation if deviation else 1.0
+        """Return shift and scale for values t(x); by default those that give mean 0 and variance 1."""
+        deviation = float(values.std())
+        return float(values.mean()), 1 / deviation if deviation else 1.0
 
 
 def _reals(numbers: Any) -> np.ndarray:

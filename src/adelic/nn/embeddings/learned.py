@@ -11,7 +11,7 @@ from adelic.nn.vocabulary import Numbers, Vocabulary
 class TableEmbedding(NumberEmbedding):
     """One vector for each id, those of missing and unknown numbers among them."""
 
-    reads_missing = True
+    reads_missing = needs_vocabulary = True
 
     vocabulary: Vocabulary
 
@@ -26,7 +26,6 @@ class LearnedEmbedding(TableEmbedding):
     """
 
     name = "learned"
-    needs_vocabulary = True
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
         super().__init__(vocabulary, d_model)
@@ -48,7 +47,6 @@ class OneHotEmbedding(TableEmbedding):
     """
 
     name = "one-hot"
-    needs_vocabulary = True
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
         super().__init__(vocabulary, d_model)
@@ -78,7 +76,6 @@ class RandomEmbedding(TableEmbedding):
     """
 
     name = "random"
-    needs_vocabulary = True
 
     table: torch.Tensor
 

@@ -2,13 +2,12 @@
 
 import math
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
+from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.vocabulary import Numbers
 
 
@@ -59,9 +58,6 @@ class PeriodicEmbedding(ScaledEmbedding):
             nn.init.trunc_normal_(self.frequencies, std=sigma, a=-3 * sigma, b=3 * sigma)
         self.projection = nn.Linear(2 * n_frequencies, d_model)
         self._tabulate()
-
-    def _fit(self, values: np.ndarray) -> tuple[float, float]:
-        return standard_scale(values)
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of standardized numbers (*, 1), float32 (*, d_model)."""

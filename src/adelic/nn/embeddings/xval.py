@@ -1,13 +1,13 @@
 """xVal: the real value, one direction for all numbers."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
-from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
+from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.vocabulary import Numbers
 
 
@@ -41,6 +41,7 @@ class XValEmbedding(ScaledEmbedding):
     """
 
     name = "xval"
+    fixed = ("scaling", "published")
 
     def __init__(
         self,
@@ -63,16 +64,12 @@ class XValEmbedding(ScaledEmbedding):
         self.token = None if published else nn.Parameter(torch.randn(d_model))
         self._tabulate()
 
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, and what the feature is; its shift and scale are in the state dict."""
-        return super().fingerprint() | {"scaling": self.scaling, "published": self.published}
-
     def _transform(self, values: np.ndarray) -> np.ndarray:
         return np.sign(values) * np.log1p(np.abs(values)) if self.scaling == "log" else values
 
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
         if self.standardize:
-            return standard_scale(values)
+            return super()._fit(values)
         largest = float(np.abs(values).max())
         return 0.0, 5 / largest if largest else 1.0
 
