@@ -4,37 +4,39 @@ The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It
 stand in its train files, behind the rows of train.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from adelic.acd import lattice, quiver
+from adelic.acd.facts import words
 from adelic.data.dataset import Dataset
 from adelic.data.exporting import Content, Layout, LineMaker
 from adelic.errors import ConfigurationError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuthorsLayout:
-    """The files of a task.
+    """The files of a task: what `facts` says of the loader, and how lines are written.
 
     Attributes:
         name: the loader's name of the task, its option `data`.
         sizes: the sizes that it reads.
         files: where each file of a split is, with {n}, {steps} (n - 1), {split} (train, test) and {label} to be filled
-            in, and its lines, (tokens, target) -> a line without its end.
-        labels: the classes that have files of their own, and their {label}; None for all rows.
+            in.
+        labels: the classes that have files of their own, and their {label}; none where a file has all rows.
         in_halves: whether the loader reads no labels, but takes the first half of the rows for those of one file and
             the second half for those of the other, so that both files must have equally many.
+        lines: of each file, (tokens, target) -> a line without its end.
     """
 
     name: str
-    sizes: tuple[int, ...]
-    files: Mapping[str, LineMaker]
-    labels: Mapping[int | None, str] = field(default_factory=lambda: {None: ""})
+    sizes: Sequence[int]
+    files: Sequence[str]
+    lines: Sequence[LineMaker]
+    labels: Sequence[tuple[int | None, str]] = ((None, ""),)
     in_halves: bool = False
 
 
@@ -60,7 +62,7 @@ def layout(dataset: Dataset) -> Layout:
     files = {}
     for split, (X, y) in {"train": train, "test": parts["test"]}.items():
         most = np.bincount(y).min() if known.in_halves else None
-        for (path, line), (label, named) in product(known.files.items(), known.labels.items()):
+        for (path, line), (label, named) in product(zip(known.files, known.lines, strict=True), known.labels):
             rows = slice(None) if label is None else np.flatnonzero(y == label)[:most]
             files[path.format(n=n, steps=n - 1, split=split, label=named)] = Content(split, X[rows], y[rows], line)
     about = {"loader": f"get_dataset({known.name!r}, {n}, folder=...) of github.com/pnnl/ML4AlgComb"}
@@ -70,14 +72,6 @@ def layout(dataset: Dataset) -> Layout:
     about["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
     # No other task and size of the folder has this name.
     return Layout(files, about, description_file=f"{known.name}_{n}.json")
-
-
-def _mheight(tokens: list[int], target: Any) -> str:
-    return f"({_listed(tokens)});{target}"
-
-
-def _weaving(tokens: list[int], target: Any) -> str:
-    return f"[{_listed(tokens)}]"
 
 
 def _schubert(tokens: list[int], target: Any) -> str:
@@ -90,10 +84,6 @@ def _characters(tokens: list[int], target: Any) -> str:
     half = len(tokens) // 2
     lam, mu = (_listed(part for part in partition if part) for partition in (tokens[:half], tokens[half:]))
     return f"([{lam}], [{mu}], {target})"
-
-
-def _quiver(tokens: list[int], target: Any) -> str:
-    return ",".join(map(str, tokens))  # the loader takes " -1" for no number
 
 
 def _grassmannian(tokens: list[int], target: Any) -> str:
@@ -127,53 +117,16 @@ def _listed(values: Iterable[int]) -> str:
     return ", ".join(map(str, values))
 
 
-_QUIVER_DEPTHS = {"BD": "_depth9", "BE": "_depth8", "BB": "_depth10", "DE": "_depth9", "E": "_depth9"}
-
-LAYOUTS: Mapping[str, AuthorsLayout] = {
-    "mheight": AuthorsLayout("mheight", (8, 9, 10, 11, 12), {"mheight_function/mHeight_{n}_{split}.txt": _mheight}),
-    "weaving": AuthorsLayout(
-        "weaving",
-        (6, 7, 8),
-        {
-            "weaving_patterns/weaving_pattern_{split}_{n}.txt": _weaving,
-            "weaving_patterns/labels_{split}_{n}.txt": lambda _, target: str(target),
-        },
-    ),
-    "lattice": AuthorsLayout(
-        "lattice_path",
-        (10, 11, 12, 13),
-        {"lattice_paths/{label}_covers_{split}_{n}_{steps}.csv": lambda tokens, _: _listed(tokens)},
-        labels=dict(enumerate(lattice.LABELS)),
-    ),
-    "schubert": AuthorsLayout(
-        "schubert",
-        (3, 4, 5, 6),
-        {"schubert_polynomial_coeff/schubert_structure_coefficients_triples_{n}_{split}.txt": _schubert},
-    ),
-    "quiver": AuthorsLayout(
-        "quiver",
-        (11,),
-        {"cluster_algebra_quivers/{label}_bmatrices_{split}.csv": _quiver},
-        labels={label: f"{name}_11{_QUIVER_DEPTHS.get(name, '')}" for label, name in enumerate(quiver.TYPES)},
-    ),
-    "grassmannian": AuthorsLayout(
-        "grassmannian_cluster_algebras",
-        (12,),
-        {"grassmannian_cluster_algebras/3_4_12_{label}_{split}.txt": _grassmannian},
-        labels={1: "valid", 0: "invalid"},
-        in_halves=True,
-    ),
-    "characters": AuthorsLayout(
-        "symmetric_group_char", (18, 20, 22), {"symmetric_group_char/sym_grp_char_{n}_{split}.txt": _characters}
-    ),
-    "kl": AuthorsLayout("kl_polynomial", (4, 5, 6, 7), {"kl-polynomials/kl_polynomials_{n}_{split}.txt": _kl}),
-    "rsk": AuthorsLayout(
-        "rsk",
-        (8, 9, 10),
-        {
-            "robinson-schensted/output_tableau_pairs_{n}_{split}.txt": _rsk,
-            "robinson-schensted/input_permutations_{n}_{split}.txt": _rsk_permutation,
-        },
-    ),
+_LINES: Mapping[str, tuple[LineMaker, ...]] = {
+    "mheight": (lambda tokens, target: f"({_listed(tokens)});{target}",),
+    "weaving": (lambda tokens, _: f"[{_listed(tokens)}]", lambda _, target: str(target)),
+    "lattice": (lambda tokens, _: _listed(tokens),),
+    "schubert": (_schubert,),
+    "quiver": (lambda tokens, _: ",".join(map(str, tokens)),),  # the loader takes " -1" for no number
+    "grassmannian": (_grassmannian,),
+    "characters": (_characters,),
+    "kl": (_kl,),
+    "rsk": (_rsk, _rsk_permutation),
 }
+LAYOUTS = {task: AuthorsLayout(lines=lines, **words(task)["loader"]) for task, lines in _LINES.items()}
 """The tasks, as the loader names them."""

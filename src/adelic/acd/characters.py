@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 from adelic.acd.facts import described
 from adelic.acd.permutations import Int64, read_sequence
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, silent
 from adelic.errors import EncodingError, needs_extra
 from adelic.storage.checks import shown, whole_number
 
@@ -359,7 +359,7 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("characters"),
+    **described("characters", hooks=(hooks, lambda n: tuple(range(n + 1)))),
     version=1,
     minimum=1,
     maximum=MAXIMUM,
@@ -372,13 +372,6 @@ TASK = Task(
     cues={
         "ones in the cycle type": _fixed_points,
         "longest hook less longest cycle": _hook_margin,
-    },
-    views={
-        "hooks": View(
-            "how many hooks of λ have each length, its contents, and how many cycles of μ have each length",
-            hooks,
-            lambda n: tuple(range(n + 1)),
-        )
     },
     tally=_tally,
 )

@@ -41,7 +41,7 @@ from adelic.acd import permutations as many
 from adelic.acd.facts import described
 from adelic.acd.permutations import Int8, Int64, in_chunks, length, lengths, read_permutation, symmetric_group
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, View, silent
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task, silent
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
@@ -339,7 +339,7 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("kl"),
+    **described("kl", ranks=(ranks, lambda n: tuple(range(-n, n + 1)))),
     version=1,
     minimum=1,
     maximum=7,  # the coefficients of S_8 have not been shown to fit into 64 bits, and its rows are 1.6 billion
@@ -349,13 +349,6 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     symmetries={"inverses": _inverted, "conjugates by w0": _conjugated},
-    views={
-        "ranks": View(
-            "the rank matrix of w, and that of x less w's: how many of the first values are at most j",
-            ranks,
-            lambda n: tuple(range(-n, n + 1)),
-        )
-    },
     cues={
         "length difference": _length_difference,
         "Bruhat order": lambda X: _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X),  # constant term

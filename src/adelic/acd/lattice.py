@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from adelic.acd.facts import described
 from adelic.acd.permutations import Int8, Int64
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 
 Indices = NDArray[np.intp]
@@ -286,7 +286,7 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("lattice"),
+    **described("lattice", heights=(heights, lambda n: (*range(-n, n + 1),))),
     version=1,
     minimum=4,
     maximum=19,  # int64 holds all that is computed
@@ -296,10 +296,5 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     cues={"length of the common prefix": common_prefix},
-    views={
-        "heights": View(
-            "the heights of both paths after each step, and their differences", heights, lambda n: (*range(-n, n + 1),)
-        )
-    },
     tally=_tally,
 )

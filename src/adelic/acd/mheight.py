@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adelic.acd import permutations as many
 from adelic.acd.facts import described
 from adelic.acd.permutations import differences, in_chunks, read_permutation, read_permutations
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 
 # A061552(n) - A032351(n) for n = 4, 5, ...
 ROW_COUNTS = (
@@ -170,7 +170,11 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("mheight"),
+    **described(
+        "mheight",
+        matrix=(lambda X: many.matrices(X).reshape(len(X), -1), lambda n: (0, 1)),
+        differences=(differences, lambda n: tuple(value for value in range(1 - n, n) if value)),
+    ),
     version=1,
     minimum=4,
     maximum=99,  # tokens and labels are int8
@@ -179,18 +183,6 @@ TASK = Task(
     length=lambda n, edition: n,
     estimate=_estimate,
     generate=_generate,
-    views={
-        "matrix": View(
-            "the permutation matrix, row after row",
-            lambda X: many.matrices(X).reshape(len(X), -1),
-            lambda n: (0, 1),
-        ),
-        "differences": View(
-            "how far each value is above each one before it; heights are such differences",
-            differences,
-            lambda n: tuple(value for value in range(1 - n, n) if value),
-        ),
-    },
     symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
     cues={
         "first entry": lambda X: X[:, 0],

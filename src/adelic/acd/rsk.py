@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd import permutations as many
 from adelic.acd.facts import described
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
@@ -393,7 +393,7 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("rsk"),
+    **described("rsk", cells=(cells, lambda n: tuple(range(n)))),
     version=1,
     minimum=2,
     maximum=20,  # 20! < 2^63, the most that an array could count
@@ -403,13 +403,6 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     symmetries={"inverse": inverse, "reversal": reversal},
-    views={
-        "cells": View(
-            "in which row and column of P, and of Q, each number stands",
-            cells,
-            lambda n: tuple(range(n)),
-        )
-    },
     cues={"number of rows": number_of_rows, "descents of Q": descents_of_recording_tableau},
     tally=_tally,
 )

@@ -51,7 +51,7 @@ from numpy.typing import ArrayLike, NDArray
 from adelic.acd.facts import described
 from adelic.acd.permutations import Int8, Int64, read_array
 from adelic.data.lookup import RowIndex
-from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, View, silent
+from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, silent
 from adelic.errors import EncodingError
 
 # All patterns, and the rows beside them
@@ -447,7 +447,7 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("weaving"),
+    **described("weaving", triples=(triples, lambda n: (*range(8),), ("published",))),
     version=1,
     minimum=3,
     maximum=9,  # the keys hold (n-2)(n-1) bits in 64
@@ -460,14 +460,6 @@ TASK = Task(
     symmetries={
         "rotation": _symmetry(rotated, levels_half_turned),
         "reflection": _symmetry(reflected, levels_reflected),
-    },
-    views={
-        "triples": View(
-            "for each three pseudolines, in which order each meets the others",
-            triples,
-            lambda n: (*range(8),),
-            ("published",),
-        )
     },
     cues={
         "first row lacks": _first_row_lacks,

@@ -1,16 +1,28 @@
 """What is known of each data set: `NAME.toml` says it in words, `NAME.json` has the published counts.
 
-The words are the task's title, the published sizes (the first is the default), and for each edition its title and its
-notes: what is as published, and what is settled here.
+The words are the task's title, the published sizes (the first is the default), for each edition its title and its
+notes, what is as published and what is settled here, the titles of other views of its rows, and the files that the
+loader of the dataset's authors reads.
 """
 
 import tomllib
 from importlib.resources import files
 from typing import Any
 
+from adelic.data.protocol import View
 
-def described(name: str) -> dict[str, Any]:
-    """Return what a `Task` takes from the files of its name.
+
+def words(name: str) -> dict[str, Any]:
+    """Return what the file of a task says of it.
+
+    >>> words("weaving")["title"]
+    'is this n × (n-1) matrix a weaving pattern?'
+    """
+    return tomllib.loads((files(__package__) / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def described(name: str, **views: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what a `Task` takes from the files of its name, with views of its rows: their functions, and what is said.
 
     >>> about = described("weaving")
     >>> about["title"], about["sizes"], list(about["editions"])
@@ -18,13 +30,13 @@ def described(name: str) -> dict[str, Any]:
     >>> about["notes"]["leaky"][0]
     'Reconstructed from the few older published negatives that can still be seen.'
     """
-    folder = files(__package__)
-    said = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
+    said = words(name)
     return {
         "name": name,
         "title": said["title"],
         "sizes": tuple(said["sizes"]),
         "editions": {edition: about["title"] for edition, about in said["editions"].items()},
         "notes": {edition: tuple(about["notes"]) for edition, about in said["editions"].items()},
-        "facts": folder / f"{name}.json",
+        "views": {view: View(said["views"][view], *functions) for view, functions in views.items()},
+        "facts": files(__package__) / f"{name}.json",
     }

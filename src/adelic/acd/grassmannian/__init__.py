@@ -48,7 +48,7 @@ from adelic.acd.facts import described
 from adelic.acd.grassmannian import tableaux, walks
 from adelic.acd.grassmannian.tableaux import Int8, Int64, flat, keys, read_tableaux, standard_forms
 from adelic.acd.permutations import differences
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, View
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
 
@@ -320,7 +320,13 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("grassmannian"),
+    **described(
+        "grassmannian",
+        differences=(
+            lambda X: np.hstack([X[:, :1].astype(np.int8), differences(X)]),
+            lambda n: tuple(range(1 - n, n + 1)),
+        ),
+    ),
     version=1,
     minimum=9,
     maximum=GREATEST_N,  # beyond it the files grow out of hand: 15 million rows for n = 16
@@ -329,13 +335,6 @@ TASK = Task(
     length=lambda n, edition: 3 * RANK,
     estimate=_estimate,
     generate=_generate,
-    views={
-        "differences": View(
-            "the first entry, and how far each entry is above each one before it",
-            lambda X: np.hstack([X[:, :1].astype(np.int8), differences(X)]),
-            lambda n: tuple(range(1 - n, n + 1)),
-        )
-    },
     symmetries={"promotion": _symmetry(tableaux.promoted), "evacuation": _symmetry(tableaux.evacuated)},
     cues={
         "distinct letters": distinct_letters,

@@ -46,7 +46,7 @@ from adelic.acd import permutations
 from adelic.acd.facts import described
 from adelic.acd.schubert import tables
 from adelic.acd.schubert.constants import schubert_product, schubert_structure_constant
-from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task, View
+from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task
 
 __all__ = ["TASK", "exchanged_factors", "reversed_points", "schubert_product", "schubert_structure_constant"]
 
@@ -200,7 +200,14 @@ def _estimate(n: int, edition: str) -> Estimate:
 
 
 TASK = Task(
-    **described("schubert"),
+    **described(
+        "schubert",
+        ranks=(ranks, lambda n: tuple(range(2 * n))),
+        prefixes=(
+            lambda X: np.concatenate([ranks(X), _cue(_prefix_sums)(X)], axis=1),
+            lambda n: tuple(range(-n * (n - 1), (2 * n - 1) * (n - 1) + 1)),
+        ),
+    ),
     version=1,
     minimum=2,
     maximum=6,  # the keys of `tables` hold a permutation of S_n and one of S_(2n-1) in 64 bits
@@ -209,18 +216,6 @@ TASK = Task(
     length=lambda n, edition: 4 * n - 1,
     estimate=_estimate,
     generate=_generate,
-    views={
-        "ranks": View(
-            "the rank matrices of u, v and w: how many of the first values are at most j",
-            ranks,
-            lambda n: tuple(range(2 * n)),
-        ),
-        "prefixes": View(
-            "ranks, and the crosses in the first rows of bottom and top pipe dreams, of u, v, w and of w less u and v",
-            lambda X: np.concatenate([ranks(X), _cue(_prefix_sums)(X)], axis=1),
-            lambda n: tuple(range(-n * (n - 1), (2 * n - 1) * (n - 1) + 1)),
-        ),
-    },
     symmetries={"exchanged factors": exchanged_factors, "reversed points": reversed_points},
     cues={
         "length": _cue(lambda u, v, w: permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)),
