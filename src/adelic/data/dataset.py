@@ -283,7 +283,15 @@ def load(
         warnings.warn(f"{damage}; it is built anew", store.StoreWarning, stacklevel=2)
         stored = None
     rows, parts, manifest = stored if stored is not None else _build(key, folder, progress, workers)
-    return _dataset(key, folder, rows, parts, manifest)
+    return Dataset.of(
+        rows,
+        parts,
+        class_names=key.task.class_names(key.n, key.edition),
+        vocabulary=key.task.vocabulary(key.n, key.edition),
+        provenance=_provenance(folder, manifest),
+        symmetries=key.task.symmetries,
+        cues=key.task.cues,
+    )
 
 
 def build(
@@ -354,18 +362,6 @@ def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[ND
         return split_rows(rows, rng, stratify=stratify), None
     of_row = orbits(rows.X, rows.y, key.task.symmetries)
     return split_orbits(rows, of_row, rng, stratify=stratify), int(of_row.max(initial=-1)) + 1
-
-
-def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
-    return Dataset.of(
-        rows,
-        split,
-        class_names=key.task.class_names(key.n, key.edition),
-        vocabulary=key.task.vocabulary(key.n, key.edition),
-        provenance=_provenance(folder, manifest),
-        symmetries=key.task.symmetries,
-        cues=key.task.cues,
-    )
 
 
 def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -228,11 +228,7 @@ class NumberArray:
             raise DivisionByZeroError(f"division by zero{where}: every coordinate of the divisor is zero")
         return dividend._combine(divisor, "divide")
 
-    def __radd__(self, other: Any) -> Self:
-        return self.__add__(other)
-
-    def __rmul__(self, other: Any) -> Self:
-        return self.__mul__(other)
+    __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other: Any) -> Any:
         second, first = self._aligned(other)

@@ -100,7 +100,7 @@ def from_table(
     used = _chosen(found, target, columns, split, groups)
     about = {"task": name, "split": split, "title": f"{target} from {', '.join(used)}"}
     parts = None if split == "random" else split
-    return _dataset(found, used, target, parts, groups, answer=answer, lossy=lossy, seed=seed, about=about)
+    return _dataset(found, used, target, parts, groups, about, answer=answer, lossy=lossy, seed=seed)
 
 
 def from_arrays(
@@ -148,17 +148,8 @@ def from_arrays(
     used, given = list(frame), not isinstance(split, str)
     frame |= {"y": targets} | ({"split": split} if given else {}) | ({} if groups is None else {"groups": groups})
     about = {"task": name, "split": "given" if given else "random", "title": "y from X"}
-    return _dataset(
-        columns_of(frame),
-        used,
-        "y",
-        "split" if given else None,
-        None if groups is None else "groups",
-        answer=answer,
-        lossy=lossy,
-        seed=seed,
-        about=about,
-    )
+    parts, of = "split" if given else None, None if groups is None else "groups"
+    return _dataset(columns_of(frame), used, "y", parts, of, about, answer=answer, lossy=lossy, seed=seed)
 
 
 def ids_of(
@@ -438,11 +429,11 @@ def _dataset(
     target_name: str,
     split: str | None,
     groups_name: str | None,
+    about: dict[str, Any],
     *,
     answer: str | None,
     lossy: str,
     seed: int,
-    about: dict[str, Any],
 ) -> Dataset:
     """Return the data set of some columns of a table; `split` and `groups_name` are columns, too."""
     seed = check_seed(seed)
