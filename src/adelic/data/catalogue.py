@@ -10,7 +10,7 @@ import numpy as np
 from adelic.data import dataset, registry, store
 from adelic.data.guard import Holdout
 from adelic.data.protocol import Progress, Request, Rows, Task
-from adelic.data.splits import TEST, TRAIN, VALIDATION
+from adelic.data.splits import TEST, TRAIN, VALIDATION, part_sizes
 from adelic.data.symmetries import images
 from adelic.errors import TaskSizeError, UnknownNameError
 from adelic.storage import files
@@ -148,20 +148,11 @@ def _divided(task: Task, fact: dict[str, Any], progress: Progress | None, worker
     key = store.Key(task, n, edition, 0, task.check_options({}), "orbits")
     rows, split, n_orbits = dataset.generate(key, progress, workers)
     assert n_orbits is not None, "the split is that of orbits"
-    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
+    train = split == TRAIN
     trained_on = images(rows.X[train], rows.y[train], task.symmetries)[0]
-    overlap = sum(Holdout(rows.X[validation], rows.X[test]).overlap(trained_on).values())
-    return OrbitCheck(
-        task=task.name,
-        n=n,
-        edition=edition,
-        rows=len(rows.X),
-        orbits=n_orbits,
-        train=int(np.count_nonzero(train)),
-        validation=int(np.count_nonzero(validation)),
-        test=int(np.count_nonzero(test)),
-        overlap=overlap,
-    )
+    overlap = Holdout(rows.X[split == VALIDATION], rows.X[split == TEST]).overlap(trained_on)
+    sizes = part_sizes(split)
+    return OrbitCheck(task.name, n, edition, sizes.pop("all"), n_orbits, **sizes, overlap=sum(overlap.values()))
 
 
 def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
@@ -190,10 +181,7 @@ def facts(task: Task) -> list[dict[str, Any]]:
     >>> facts(registry.task("mheight"))[0]["counts"]
     {'0': 8388, '1': 644, '2': 96, '3': 12, '4': 1}
     """
-    if task.facts is None:
-        return []
-    published: list[dict[str, Any]] = json.loads(task.facts.read_text(encoding="utf-8"))
-    return published
+    return [] if task.facts is None else list(json.loads(task.facts.read_text(encoding="utf-8")))
 
 
 def compared(task: Task, fact: dict[str, Any], rows: Rows) -> list[Check]:

@@ -295,9 +295,8 @@ class SampledTask:
         leaks = np.flatnonzero(found >= 0)
         if len(leaks):
             i, count = leaks[0], len(leaks)
-            row = found[i]
             many = f"{count:,} test question{'s' * (count != 1)} of {self.name}"
-            which = f"question {i} ({' '.join(map(str, asked[i][:12]))}) is training question {row}"
+            which = f"question {i} ({' '.join(map(str, asked[i][:12]))}) is training question {found[i]}"
             raise LeakError(f"{many} would be trained on: {which}")
 
     def keys(self, operands: Operands) -> NDArray[np.int64]:

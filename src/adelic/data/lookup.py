@@ -102,14 +102,12 @@ def most_frequent_labels(groups: Integers, y: Integers, n_groups: int) -> NDArra
     >>> most_frequent_labels(np.array([0, 0, 0, 1, 1]), np.array([7, 5, 7, 7, 5]), 2).tolist()
     [7, 5]
     """
-    found: NDArray[np.int64]
     least, greatest = int(y.min()), int(y.max())
     n_labels = greatest - least + 1
     if n_groups * n_labels <= max(_SMALL_TABLE, 4 * len(y)):  # a table of all pairs, without sorting
         pairs = groups.astype(np.int64) * n_labels + (y.astype(np.int64) - least)
         counts = np.bincount(pairs, minlength=n_groups * n_labels).reshape(n_groups, n_labels)
-        found = counts.argmax(axis=1) + least
-        return found
+        return np.asarray(counts.argmax(axis=1) + least)
     labels, codes = np.unique(y, return_inverse=True)
     pairs, counts = np.unique(groups.astype(np.int64) * len(labels) + codes.reshape(-1), return_counts=True)
     met, label = np.divmod(pairs, len(labels))

@@ -90,8 +90,7 @@ def _joined(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
 
 def _divides(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 1 where a divides b, else 0; 0 divides 0 alone."""
-    found: NDArray[np.bool_] = np.where(a == 0, b == 0, b % np.where(a == 0, 1, a) == 0)
-    return found.astype(np.int64)
+    return np.asarray(np.where(a == 0, b == 0, b % np.where(a == 0, 1, a) == 0), np.int64)
 
 
 def _absolute(x: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -104,8 +103,7 @@ def _decimal_digits(x: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _first_digit(x: NDArray[np.int64]) -> NDArray[np.int64]:
     lower = np.concatenate([np.ones(1, np.uint64), _POWERS_OF_TEN])[_decimal_digits(x) - 1]
-    found: NDArray[np.uint64] = _absolute(x) // lower
-    return found.astype(np.int64)
+    return np.asarray(_absolute(x) // lower, np.int64)
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

@@ -115,14 +115,6 @@ class _Values:
         return np.concatenate([most_frequent_labels(self.of_rows, y, len(self.values)), of_all])
 
 
-def _most_frequent_with(cue: Integers, y: Answers) -> Callable[[Integers], Answers]:
-    """Return the rule that maps values of a cue to the class most frequent with them, of several the least."""
-    labels, codes = np.unique(y, return_inverse=True)
-    known = _Values(cue)
-    classes = labels[known.classes(codes.reshape(-1))]
-    return lambda cue_asked: classes[known.find(cue_asked)]
-
-
 @dataclass(frozen=True)
 class QuestionRule:
     """A trivial rule for the questions of a drawn task, learnt from questions with their answers.
@@ -217,9 +209,13 @@ def _constant(_: Operands, y: Answers) -> Callable[[Operands], Answers]:
 
 
 def _by_reading(reading: Callable[[Operands], Integers]) -> _Fit:
+    """Return what fits the rule that maps what is read to the answer most frequent with it, of several the least."""
+
     def fit(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
-        rule = _most_frequent_with(reading(X), y)
-        return lambda asked: rule(reading(asked))
+        labels, codes = np.unique(y, return_inverse=True)
+        known = _Values(reading(X))
+        answers = labels[known.classes(codes.reshape(-1))]
+        return lambda asked: answers[known.find(reading(asked))]
 
     return fit
 

@@ -162,17 +162,11 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]:
     """Return the row counts in all, by split, and by split and class: {"rows", "class_names", "counts"}."""
     names = key.task.class_names(key.n, key.edition)
-    counts: dict[str, object] | None = None
-    if names is not None:
-        counts = {
-            split_name: dict(zip(names, np.bincount(y[split == index], minlength=len(names)).tolist(), strict=True))
-            for index, split_name in enumerate(SPLITS)
-        }
-    return {
-        "rows": part_sizes(split),
-        "class_names": None if names is None else list(names),
-        "counts": counts,
+    counts = names and {
+        part: dict(zip(names, np.bincount(y[split == index], minlength=len(names)).tolist(), strict=True))
+        for index, part in enumerate(SPLITS)
     }
+    return {"rows": part_sizes(split), "class_names": names and list(names), "counts": counts}
 
 
 def file_sha256(path: Path, remedy: str) -> str:

@@ -87,33 +87,27 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool, real
     Coordinates(real=array([1.4]), digits=array([[[1, 1, 0, 1],
             [1, 0, 0, 0]]], dtype=uint8))
     """
+    digits = _truncated(numbers, space) if truncate else _encode(numbers, space)
+    return Coordinates(nearest_floats(numbers) if real is None else real, digits[..., ::-1])
+
+
+def _truncated(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[Any]:
+    """Return the digits of `_encode`, without those below the window."""
     n, m = numbers.numerators, numbers.denominators
-    real = nearest_floats(numbers) if real is None else real
-    if truncate and not numbers.is_small and (fits := _fits_int64(numbers)).any():  # few long numbers slow no others
-        parts = [
-            encode_column(
-                Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),)),
-                space,
-                truncate=truncate,
-                real=real[rows],
-            )
-            for rows, dtype in ((fits, np.int64), (~fits, object))
-        ]
-        digits = np.empty((len(n), *parts[0].digits.shape[1:]), dtype=parts[0].digits.dtype)
-        digits[fits], digits[~fits] = parts[0].digits, parts[1].digits
-        return Coordinates(real, digits)
-    below = np.flatnonzero(_has_digits_below(numbers, space)) if truncate else np.empty(0, dtype=np.int64)
-    if not len(below):
-        return Coordinates(real, _encode(numbers, space)[..., ::-1])
-    inside = np.ones(len(n), dtype=np.bool_)
-    inside[below] = False
-    rest = _encode(Rationals(n[inside], m[inside], (int(inside.sum()),)), space)
-    digits = np.empty((len(n), *rest.shape[1:]), dtype=rest.dtype)
-    digits[inside] = rest
+    digits = np.empty((len(n), space.n_primes, space.max_precision), finite.digit_dtype(space.primes))
+    if not numbers.is_small and (fits := _fits_int64(numbers)).any():  # few long numbers slow no others
+        for rows, dtype in ((fits, np.int64), (~fits, object)):
+            some = Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),))
+            digits[rows] = _truncated(some, space)
+        return digits
+    below = _has_digits_below(numbers, space)
+    if not below.any():
+        return _encode(numbers, space)
+    digits[~below] = _encode(Rationals(n[~below], m[~below], (int((~below).sum()),)), space)
     for j, precision in enumerate(space.precisions):
         digits[below, j] = 0
         digits[below, j, -precision:] = _window(n[below], m[below], space.part([j]))
-    return Coordinates(real, digits[..., ::-1])
+    return digits
 
 
 def _fits_int64(numbers: Rationals) -> npt.NDArray[np.bool_]:
@@ -216,6 +210,12 @@ class ColumnFeatures:
                 names += [f"{column}_p{p}_d{e}" for e in exponents]
         return names
 
+    def places(self) -> Iterator[tuple[int, int, int, slice]]:
+        """Yield for each prime its index, itself, how many digits it has, and where its features stand."""
+        ends = np.cumsum([1, *self.place_sizes]).tolist()
+        sections = map(slice, ends, ends[1:])
+        return zip(range(self.space.n_primes), self.space.primes, self.space.precisions, sections, strict=True)
+
     def compute(self, coordinates: Coordinates) -> Floats:
         """Return the features, (rows, size).
 
@@ -223,11 +223,8 @@ class ColumnFeatures:
         """
         out = np.empty((len(coordinates.real), self.size))
         out[:, 0] = self.real_feature(coordinates.real)
-        start = 1
-        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
-        for j, (p, precision, size) in enumerate(places):
-            out[:, start : start + size] = place_features(self.kind, coordinates.digits[:, j, :precision], p)
-            start += size
+        for j, p, precision, section in self.places():
+            out[:, section] = place_features(self.kind, coordinates.digits[:, j, :precision], p)
         return out
 
     def real_feature(self, real: Floats) -> Floats:
@@ -260,11 +257,8 @@ class ColumnFeatures:
             # The derivative of the inverse is 1 + |q|, and expm1 rounds, too.
             radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
         digits = np.zeros((len(features), self.space.n_primes, self.space.max_precision), dtype=np.int64)
-        start = 1
-        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
-        for j, (p, precision, size) in enumerate(places):
-            digits[:, j, :precision] = self._read_digits(features[:, start : start + size], p, precision)
-            start += size
+        for j, p, precision, section in self.places():
+            digits[:, j, :precision] = self._read_digits(features[:, section], p, precision)
         return Coordinates(real, digits), radius
 
     def _read_digits(self, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:

@@ -386,15 +386,12 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _sparse_block(self, column: Column, coordinates: Coordinates) -> Any:
         """Return the one-hot features of a column without making them dense: one of each digit's is 1."""
-        rows, places = len(coordinates.digits), zip(self.space_.primes, self.space_.precisions, strict=True)
-        starts = np.cumsum([1, *self._layout.place_sizes])
-        hot = np.concatenate(
-            [
-                starts[j] + one_hot_positions(self.features, coordinates.digits[:, j, :n], p)
-                for j, (p, n) in enumerate(places)
-            ],
-            axis=1,
-        )
+        rows = len(coordinates.digits)
+        places = [
+            section.start + one_hot_positions(self.features, coordinates.digits[:, j, :precision], p)
+            for j, p, precision, section in self._layout.places()
+        ]
+        hot = np.concatenate(places, axis=1)
         # 32 bits where they do, as OneHotEncoder has them: not every estimator takes others.
         width = 1 + hot.shape[1]
         is_short = max(self._width, rows * (width + 1)) < 2**31
