@@ -50,6 +50,4 @@ def build_embedding(name: str, vocabulary: Numbers | None, **options: Any) -> Nu
     """
     if name not in EMBEDDINGS:
         raise UnknownNameError.of("embedding", name, EMBEDDINGS)
-    build: Any = EMBEDDINGS[name]
-    embedding: NumberEmbedding = build(vocabulary, **options)
-    return embedding
+    return EMBEDDINGS[name](vocabulary, **options)

@@ -119,8 +119,7 @@ class NumberArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the array of numbers, without the axes of primes and digits."""
-        shape: tuple[int, ...] = self._real.shape
-        return shape
+        return tuple(self._real.shape)
 
     @property
     def _window(self) -> Window:

@@ -11,10 +11,11 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
-from adelic.nn.checks import check_plain, check_positive, length_of
+from adelic.nn.checks import as_ids, check_plain, check_positive, length_of
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.kernels import fused
 from adelic.nn.positional import PositionalEncoding
+from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import rationals
 
 Pooling = Literal["cls", "tokens"]
@@ -140,16 +141,23 @@ def check_rows(shape: tuple[int, ...], length: int) -> None:
         raise ConfigurationError(f"a row of {shape[-1]} numbers: this body reads {length}")
 
 
-def read_rows(numbers: Any, length: int) -> tuple[Any, tuple[int, ...]]:
-    """Return numbers (*, length) as rows, (rows, length), and the shape *; what is no array is read as exact numbers.
+def read_rows(
+    numbers: Any, length: int, vocabulary: Vocabulary | None, device: torch.device
+) -> tuple[Any, tuple[int, ...]]:
+    """Return ids of a vocabulary, or else numbers, (*, length) as rows, (rows, length), and the shape *.
 
-    Then rows are a pair (numerators, denominators), which whatever reads numbers takes.
+    Ids are those of a layer on `device`. Numbers that are no array are read as exact ones: then rows are a pair
+    (numerators, denominators), which whatever reads numbers takes.
 
-    >>> read_rows(torch.tensor([[[1, 2]]]), 2)
+    >>> read_rows(torch.tensor([[[1, 2]]]), 2, Vocabulary.of(5), torch.device("cpu"))
     (tensor([[1, 2]]), (1, 1))
-    >>> read_rows([["1/7", 2]], 2)
+    >>> read_rows([["1/7", 2]], 2, None, torch.device("cpu"))
     ((array([[1, 2]]), array([[7, 1]])), (1,))
     """
+    if vocabulary is None:
+        check_plain(numbers)
+    else:
+        numbers = as_ids(numbers, device)
     if isinstance(numbers, torch.Tensor | np.ndarray):
         shape, parts = numbers.shape, [numbers]
     else:

@@ -11,7 +11,6 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
-from adelic.nn.checks import as_ids, check_plain
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
@@ -186,20 +185,12 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         Raises:
             ConfigurationError: they are no rows of this length.
         """
-        rows, batch = self._read(numbers)
+        rows, batch = read_rows(numbers, self.max_length, self.vocabulary, self.digits.device)
         if len(batch) != 1:
             raise ConfigurationError(
                 f"numbers of shape {(*batch, self.max_length)} are no list of rows; give (rows, length)"
             )
         return self._answers_of(rows)
-
-    def _read(self, numbers: Any) -> tuple[Any, tuple[int, ...]]:
-        """Return numbers, or ids, (*, length) as rows, (rows, length), and the shape *."""
-        if self.vocabulary is None:
-            check_plain(numbers)
-        else:
-            numbers = as_ids(numbers, self.digits.device)
-        return read_rows(numbers, self.max_length)
 
     def _answers_of(self, rows: Any) -> torch.Tensor:
         """Return the answers to rows that `_read` gave."""
@@ -239,7 +230,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         Args:
             numbers: (*, length), or ids with a vocabulary; a tuple of two is (numerators, denominators).
         """
-        rows, batch = self._read(numbers)
+        rows, batch = read_rows(numbers, self.max_length, self.vocabulary, self.digits.device)
         answers = self._answers_of(rows)
         if self.head is not None:
             found: torch.Tensor = self.head(answers.sum(dim=1) if self.fusion == "sum" else _products(answers))

@@ -11,7 +11,6 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import Body, check_sizes, read_rows
-from adelic.nn.checks import as_ids, check_plain
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.adelic import AdelicHead
 from adelic.nn.heads.classes import make_head
@@ -114,10 +113,6 @@ class MLPClassifier(_Layers, Body):
         Args:
             ids: ids of numbers, (*, length), or numbers.
         """
-        if self.embedding.vocabulary is None:
-            check_plain(ids)
-        else:
-            ids = as_ids(ids, self.weight.device)
-        rows, batch = read_rows(ids, self.max_length)
+        rows, batch = read_rows(ids, self.max_length, self.embedding.vocabulary, self.weight.device)
         seen = [part.states(self.embedding, rows) for part in (self, self.real) if part is not None]
         return self.head(*(x.view(*batch, x.shape[1]) for x in seen))

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import most_digits, to_digits
@@ -33,14 +32,8 @@ class TokenEmbedding(FeatureEmbedding):
 
         A number alone, which is no sequence, is a ConfigurationError.
         """
-        if self.vocabulary is None:
-            found = self.project(self.features(ids_or_numbers).to(self.table.device))
-        else:
-            found = functional.embedding(ids_or_numbers, self.project(self.table).flatten(-2))
-            found = found.reshape(*found.shape[:-1], self.tokens_per_number, self.d_model)
+        found = super().forward(ids_or_numbers, mask=None if mask is None else mask[..., None])
         length_of(found.shape[:-2])  # refuses a number alone: its tokens would pass for a sequence
-        if mask is not None:
-            found = found * mask[..., None, None]
         return found.flatten(-3, -2)
 
     def project(self, features: torch.Tensor) -> torch.Tensor:

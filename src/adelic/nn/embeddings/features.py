@@ -79,7 +79,9 @@ class FeatureEmbedding(NumberEmbedding):
             vectors = self.project(self.features(ids_or_numbers).to(self.table.device))
         else:
             # The map acts on each number of the vocabulary once: a batch has more tokens than there are numbers.
-            vectors = functional.embedding(ids_or_numbers, self.project(self.table))
+            table = self.project(self.table)
+            found = functional.embedding(ids_or_numbers, table.flatten(1))
+            vectors = found.view(*found.shape[:-1], *table.shape[1:])
         return vectors if mask is None else vectors * mask[..., None]
 
 
