@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import lru_cache
 from math import lcm
 from threading import RLock
-from types import ModuleType
 from typing import Any
 
 from adelic.errors import DivisionByZeroError, EncodingError, SpaceError, needs_extra
@@ -34,7 +33,7 @@ _TERM = re.compile(
 )
 
 
-def load_flint(what: str = "AlgebraicSpace") -> ModuleType:
+def load_flint(what: str = "AlgebraicSpace") -> Any:
     """Import python-flint on first use, for what an error says needs it.
 
     >>> load_flint().fmpz_poly([-2, 0, 1])
@@ -42,8 +41,7 @@ def load_flint(what: str = "AlgebraicSpace") -> ModuleType:
     """
     with needs_extra(what, "flint"):
         import flint
-    module: ModuleType = flint
-    return module
+    return flint
 
 
 @contextmanager
