@@ -21,10 +21,10 @@ from adelic.cli import app
 from adelic.cli.options import Duration, Flag, RunsDir, flags_of
 from adelic.cli.outputs import check_folder
 from adelic.errors import AdelicError, ConfigurationError
-from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import read_bytes
 from adelic_lab import Experiment
 from adelic_lab.cli.reproduce import BENCHMARKS, plan_of, runs_of_rows, show_run
+from adelic_lab.runs.machine import keep_freed_memory
 
 _PREFIX = ["adelic", "reproduce"]
 _FLOPS = 6

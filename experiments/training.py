@@ -41,9 +41,9 @@ from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.nn.backend import PRECISIONS, is_quick
 from adelic.nn.bodies.encoder import Affine, project
 from adelic.nn.registry import build_embedding
-from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic_lab.models import device_name
 from adelic_lab.report.statistics import confidence_interval
+from adelic_lab.runs.machine import SWITCH, keep_freed_memory
 from adelic_lab.train.loop import Trainer
 from adelic_lab.train.objectives import OneClass
 from adelic_lab.train.passes import TOKENS, Split

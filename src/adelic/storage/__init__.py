@@ -3,7 +3,6 @@
 - `files`: atomic writes, locks, the cache folder, errors of the disk in words.
 - `records`: JSON with a checksum of its own, TOML.
 - `provenance`: versions, machine, commit.
-- `allocator`: freed memory that glibc keeps, for training on the CPU.
 - `workers`: several processes for independent parts of a work.
 - `checks`: numbers that a user gives.
 - `options`: a dataclass's fields as the only description of its options: help, choices, bounds.

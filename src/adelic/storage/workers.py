@@ -6,16 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, TypeVar
 
-import psutil
-
-from adelic.errors import ConfigurationError
-from adelic.storage.checks import GIBIBYTE, check_count
+from adelic.storage.checks import check_count
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
-_PROCESSES_A_CORE = 4
-_PROCESS_BYTES = GIBIBYTE // 2
-"""What a process takes before it has any data: PyTorch and what belongs to it."""
 
 
 def map_parts(function: Callable[[Part], Result], parts: Iterable[Part], workers: int = 1) -> Iterator[Result]:
@@ -57,21 +51,3 @@ def cores() -> int:
     True
     """
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def check_processes(devices: int) -> None:
-    """Raise unless this machine is large enough for as many processes with PyTorch, each for a device.
-
-    >>> check_processes(1)
-    >>> check_processes(10**6)
-    Traceback (most recent call last):
-    adelic.errors.ConfigurationError: devices=1000000 need about 500,000.0 GiB of memory and as many cores; this machine
-    has ... GiB free and ... cores: devices=... at most
-    """
-    free = psutil.virtual_memory().available
-    most = max(1, min(_PROCESSES_A_CORE * cores(), free // _PROCESS_BYTES))
-    if devices > most:
-        raise ConfigurationError(
-            f"devices={devices} need about {devices * _PROCESS_BYTES / GIBIBYTE:,.1f} GiB of memory and as many cores; "
-            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores()} cores: devices={most} at most"
-        )

@@ -15,15 +15,14 @@ from adelic.cli.progress import progress_bar
 from adelic.data.protocol import Progress
 from adelic.data.sources import DrawnData, Seeded, TableData, TaskData, row_of, source
 from adelic.errors import ConfigurationError
-from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
-from adelic.storage.workers import check_processes
 from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import CLASSICAL_MODELS, Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.names import DEFAULT_SOLVER, EMBEDDINGS, solvers_in_words
 from adelic_lab.config.recipes import TrainConfig, default_recipe, recipes_in_words
 from adelic_lab.results.result import Result
+from adelic_lab.runs.machine import check_processes, keep_freed_memory
 
 # Sections of the help.
 _TRAINING, OTHERS, _EMBEDDING = "Training", "Other models", "Embedding"

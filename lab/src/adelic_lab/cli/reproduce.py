@@ -20,7 +20,6 @@ from adelic.data import drawn_task
 from adelic.data.protocol import Progress
 from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import Interrupted
-from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import is_stream
 from adelic.storage.options import options
 from adelic.storage.workers import check_workers, cores
@@ -30,6 +29,7 @@ from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
 from adelic_lab.config.names import EMBEDDINGS, PACKAGED, check_name, parse_solver
 from adelic_lab.config.recipes import TrainConfig
+from adelic_lab.runs.machine import keep_freed_memory
 
 _EXAMPLES = options(DrawnData)["examples"]
 _SIZES = cli.reader(partial(cli.integers, each=_EXAMPLES))

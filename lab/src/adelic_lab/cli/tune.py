@@ -10,13 +10,13 @@ from adelic.cli.outputs import check_output
 from adelic.cli.progress import progress_bar
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
-from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import atomic_write, check_writable, file_name
 from adelic_lab.cli.experiments import EXPERIMENT, SEED, Device, experiment
 from adelic_lab.config.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import RandomSearch
 from adelic_lab.config.recipes import stored
+from adelic_lab.runs.machine import keep_freed_memory
 from adelic_lab.search import dimensions as space
 
 if TYPE_CHECKING:

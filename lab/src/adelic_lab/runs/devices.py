@@ -18,10 +18,10 @@ from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 
 from adelic.errors import ConfigurationError, WorkerError, needs_extra
 from adelic.storage.checks import check_count
-from adelic.storage.workers import check_processes
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.models import choose_device
 from adelic_lab.results.result import Result
+from adelic_lab.runs.machine import check_processes
 from adelic_lab.runs.runner import run
 from adelic_lab.train.world import World
 

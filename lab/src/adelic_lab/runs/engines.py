@@ -29,10 +29,10 @@ from adelic.errors import (
     WorkerError,
     needs_extra,
 )
-from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.workers import check_workers
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.results.result import Result
+from adelic_lab.runs.machine import keep_freed_memory
 from adelic_lab.runs.runner import run
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
 

@@ -8,7 +8,7 @@ import pytest
 
 GLIBC = """
 import ctypes, json, sys
-from adelic.storage.allocator import keep_freed_memory
+from adelic_lab.runs.machine import keep_freed_memory
 
 class MallInfo(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
