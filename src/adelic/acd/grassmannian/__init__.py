@@ -46,8 +46,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.facts import described
 from adelic.acd.grassmannian import tableaux, walks
-from adelic.acd.grassmannian.tableaux import Int8, Int64, flat, keys, read_tableaux, standard_forms
-from adelic.acd.permutations import differences
+from adelic.acd.grassmannian.tableaux import flat, keys, read_tableaux, standard_forms
+from adelic.acd.permutations import Int8, Int64, differences
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number

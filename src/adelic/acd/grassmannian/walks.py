@@ -29,7 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.grassmannian.tableaux import ROWS, Int8, Int64, evacuated, from_keys, from_shapes, keys, promoted
+from adelic.acd.grassmannian.tableaux import ROWS, evacuated, from_keys, from_shapes, keys, promoted
+from adelic.acd.permutations import Int8, Int64
 
 Int16 = NDArray[np.int16]
 
