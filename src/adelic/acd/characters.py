@@ -363,6 +363,7 @@ TASK = Task(
     version=1,
     minimum=1,
     maximum=MAXIMUM,
+    class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n + 1)),
     length=lambda n, edition: 2 * n,
     estimate=_estimate,

@@ -397,6 +397,7 @@ TASK = Task(
     version=1,
     minimum=2,
     maximum=20,  # 20! < 2^63, the most that an array could count
+    class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n + 3)),
     length=lambda n, edition: 6 * n + 6,
     estimate=_estimate,

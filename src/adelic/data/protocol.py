@@ -158,7 +158,7 @@ class Task:
         maximum: the greatest n that the generator can represent, whatever the memory.
         editions: name -> one line; the first is the default.
         notes: edition -> what is published and what we settled; kept with the data as provenance.
-        class_names: (n, edition) -> the name of each class index; None, as by default, makes the task a regression.
+        class_names: (n, edition) -> the name of each class index; None makes the task a regression.
         vocabulary: (n, edition) -> the integers that can occur, in token order.
         length: (n, edition) -> the number of tokens in a row.
         estimate: (n, edition) -> how large the data set is; must answer at once for every n, however large.
@@ -187,11 +187,11 @@ class Task:
     maximum: int
     editions: Mapping[str, str]
     notes: Mapping[str, tuple[str, ...]]
+    class_names: Callable[[int, str], tuple[str, ...] | None]
     vocabulary: Callable[[int, str], tuple[int, ...]]
     length: Callable[[int, str], int]
     estimate: Callable[[int, str], Estimate]
     generate: Generator
-    class_names: Callable[[int, str], tuple[str, ...] | None] = lambda n, edition: None
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     symmetries: Mapping[str, Symmetry] = field(default_factory=dict)
     contaminated: tuple[str, ...] = ()

@@ -375,8 +375,7 @@ class PlacewiseMLP(nn.Module):
         for layer in self.hidden:
             one, other = layer(x).chunk(2, dim=-1)
             x = one * other
-        values: torch.Tensor = self.output(x)
-        return values
+        return self.output(x)  # type: ignore[no-any-return]
 
 
 def check_scale(real_scale: float) -> None:

@@ -50,5 +50,4 @@ class AngularEmbedding(FeatureEmbedding):
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of points (*, 2), float32 (*, d_model)."""
-        vectors: torch.Tensor = self.projection(features)
-        return vectors
+        return self.projection(features)  # type: ignore[no-any-return]

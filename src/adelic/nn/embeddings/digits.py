@@ -38,8 +38,7 @@ class TokenEmbedding(FeatureEmbedding):
 
     def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of tokens, int64 (*): float32 (*, d_model)."""
-        vectors: torch.Tensor = self.vectors(features)
-        return vectors
+        return self.vectors(features)  # type: ignore[no-any-return]
 
 
 class BaseDigitsEmbedding(TokenEmbedding):
