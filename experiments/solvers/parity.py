@@ -11,15 +11,16 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+import psutil
 
 from adelic.data.drawn import Answers, Operands, SampledTask
 from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Progress
+from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import split
+from adelic.storage.checks import GIBIBYTE
 from adelic_lab.models.solvers.base import Schedule, Solver, learned
-
-from .equations import Equations
 
 MODULI = (2, 4, 8, 16, 32, 64)
 """Units are told modulo the greatest power of p up to one of these, and at least modulo p."""
@@ -29,6 +30,69 @@ _PART = 1000
 """Equations that are added between two ticks."""
 LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
+
+
+class Equations:
+    """Equations modulo 2, which are added until one contradicts those before it.
+
+    An equation is one integer: a bit for each unknown, the first unknown's the highest, and the sum's the lowest. It is
+    kept under its highest bit, after those before it have been taken from it. With unknowns in the order of their
+    frequency, rare ones first, most equations stay short. Libraries with elimination modulo 2 for Python take a byte or
+    eight for an entry: gigabytes for the tens of thousands of unknowns that are met here.
+
+    Args:
+        unknowns: how many there are. It takes unknowns²/8 bytes at most.
+
+    Raises:
+        ConfigurationError: there is not as much memory.
+
+    >>> equations = Equations(3)
+    >>> equations.add(np.array([[0, 1], [1, 2], [0, 2]]), np.array([1, 1, 0]))
+    3
+    >>> equations.rank, equations.solution()
+    (2, array([0, 1, 0], dtype=uint8))
+    >>> equations.add(np.array([[2, 2], [0, 2]]), np.array([0, 1]))  # x₂ + x₂ = 0 holds; x₀ + x₂ is not 1
+    1
+    """
+
+    def __init__(self, unknowns: int) -> None:
+        needed, free = unknowns**2 / 8, psutil.virtual_memory().available
+        if needed > free:
+            raise ConfigurationError(
+                f"equations modulo 2 with {unknowns:,} unknowns take {needed / GIBIBYTE:,.1f} GiB, and "
+                f"{free / GIBIBYTE:,.1f} GiB are free; give fewer --examples"
+            )
+        self._unknowns = unknowns
+        self._led: dict[int, int] = {}
+
+    @property
+    def rank(self) -> int:
+        """Return how many equations follow from no others."""
+        return len(self._led)
+
+    def add(self, terms: npt.NDArray[np.int64], sums: npt.NDArray[np.int64]) -> int:
+        """Add the equations x[terms[i, 0]] + x[terms[i, 1]] + … = sums[i] modulo 2; return how many hold.
+
+        That is all of them, or those before the first that contradicts. Terms are (equations, terms), unknowns from 0
+        on, sums (equations,), 0 or 1.
+        """
+        for i, (unknowns, equation) in enumerate(zip(terms.tolist(), sums.tolist(), strict=True)):
+            for j in unknowns:
+                equation ^= 1 << self._unknowns - j
+            while (first := equation.bit_length() - 1) in self._led:
+                equation ^= self._led[first]
+            if equation == 1:  # 0 = 1
+                return i
+            if equation:
+                self._led[first] = equation
+        return len(terms)
+
+    def solution(self) -> npt.NDArray[np.uint8]:
+        """Return a solution, uint8 (unknowns,), 0 or 1; what the equations leave open is 0."""
+        values = 1  # of the sum, and of the unknowns found so far, from the last on
+        for first, equation in sorted(self._led.items()):
+            values |= ((equation & values).bit_count() & 1) << first
+        return np.frombuffer(f"{values:0{self._unknowns + 1}b}"[:-1].encode(), np.uint8) - ord("0")
 
 
 class Parity(Solver):

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import flint
 import numpy as np
 import pytest
-from experiments.solvers.equations import Equations
-from experiments.solvers.parity import Parity, local_classes, local_parts
+from experiments.solvers.parity import Equations, Parity, local_classes, local_parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,7 @@ from adelic.numbers import AdeleSpace
 from adelic_lab.models.solvers import build_solver
 
 
-@settings(deadline=None)  # the first is compiled
+@settings(deadline=None)
 @given(st.integers(1, 200), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_equations_are_solved_as_far_as_they_hold(unknowns, terms, seed):
     rng = np.random.default_rng(seed)
@@ -53,7 +52,7 @@ def test_the_first_contradiction_is_found(unknowns, terms, seed):
 
 def test_equations_that_no_memory_holds_are_refused(monkeypatch):
     free = SimpleNamespace(available=10 * 2**20)
-    monkeypatch.setattr("experiments.solvers.equations.psutil.virtual_memory", lambda: free)
+    monkeypatch.setattr("experiments.solvers.parity.psutil.virtual_memory", lambda: free)
     with pytest.raises(ConfigurationError, match=r"10,000,000 unknowns take 11,641\.5 GiB.*give fewer --examples"):
         Equations(10_000_000)
 
