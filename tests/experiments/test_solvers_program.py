@@ -65,27 +65,6 @@ def test_other_questions_are_no_expressions(name):
     assert build_solver(name).obstacle(drawn_task("addition")) == "its questions are not expressions in postfix"
 
 
-def test_tables_of_all_pairs_are_exact():
-    expression, tables = drawn_task("expression"), build_solver("experiments.solvers.program:OperationTables")
-    pairs = [(a, b, -k) for a in range(1, 100) for b in range(1, 100) for k in (1, 2, 3)]
-    operands = np.zeros((len(pairs), expression.arity), dtype=np.int64)
-    operands[:, :3] = pairs
-    tables.fit(expression, operands, expression.solve(operands), seed=0, steps=0)
-    for split in expression.never_seen:
-        asked, wanted = expression.sample(100, rng(1), split)
-        assert np.mean(tables.answer(asked) == wanted) == 1
-
-
-def test_tables_have_no_opinion_where_nothing_was_seen():
-    expression, tables = drawn_task("expression"), build_solver("experiments.solvers.program:OperationTables")
-    operands = np.zeros((3, expression.arity), dtype=np.int64)
-    operands[:, :3] = [(1, 2, -1), (1, 2, -2), (1, 2, -3)]
-    tables.fit(expression, operands, expression.solve(operands), seed=0, steps=0)
-    asked = np.zeros((1, expression.arity), dtype=np.int64)
-    asked[0, :3] = (50, 60, -1)
-    assert tables.answer(asked).tolist() == [None]
-
-
 def in_columns(task, *rows):
     found = np.zeros((len(rows), task.arity), dtype=np.int64)
     for padded, row in zip(found, rows, strict=True):
@@ -99,13 +78,24 @@ def all_pairs(task, most=200):
     return in_columns(task, *((a, b, -k) for a in range(1, most) for b in range(1, most) for k in operators))
 
 
+def tables_of(task, operands):
+    """Return tables that have these examples."""
+    tables = build_solver("experiments.solvers.program:OperationTables")
+    tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
+    return tables
+
+
 @pytest.fixture(scope="module")
 def full_tables():
     """Tables of all pairs of residues, for programs with division."""
-    task, tables = drawn_task("system-program"), build_solver("experiments.solvers.program:OperationTables")
-    operands = all_pairs(task)
-    tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
-    return task, tables
+    task = drawn_task("system-program")
+    return task, tables_of(task, all_pairs(task))
+
+
+def test_tables_have_no_opinion_where_nothing_was_seen():
+    task = drawn_task("expression")
+    tables = tables_of(task, in_columns(task, (1, 2, -1), (1, 2, -2), (1, 2, -3)))
+    assert tables.answer(in_columns(task, (50, 60, -1))).tolist() == [None]
 
 
 def test_calls_follow_references():
@@ -137,18 +127,18 @@ def test_what_is_no_program(row, words, full_tables):
         tables.answer(in_columns(task, row))
 
 
-def test_tables_of_all_pairs_solve_systems(full_tables):
-    task, tables = full_tables
-    for split in task.never_seen:
-        asked, wanted = task.sample(100, rng(1), split)
-        assert np.mean(tables.answer(asked) == wanted) == 1
+def test_tables_of_all_pairs_are_exact(full_tables):
+    expression = drawn_task("expression")
+    for task, tables in (full_tables, (expression, tables_of(expression, all_pairs(expression, 100)))):
+        for split in task.never_seen:
+            asked, wanted = task.sample(100, rng(1), split)
+            assert np.mean(tables.answer(asked) == wanted) == 1
 
 
 @pytest.mark.long
 def test_tables_of_all_pairs_have_the_50th_term():
-    task, tables = drawn_task("recurrence-program"), build_solver("experiments.solvers.program:OperationTables")
-    operands = all_pairs(task)
-    tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
+    task = drawn_task("recurrence-program")
+    tables = tables_of(task, all_pairs(task))
     assert tables.answer(in_columns(task, steps(48, 1, 1, 1, 1))).tolist() == [12586269025]
     asked, wanted = task.sample(50, rng(1), "50th")
     assert tables.answer(asked).tolist() == wanted.tolist()
@@ -157,9 +147,8 @@ def test_tables_of_all_pairs_have_the_50th_term():
 
 
 def test_a_reference_is_an_operand_of_the_tables_examples():
-    task, tables = drawn_task("system-program"), build_solver("experiments.solvers.program:OperationTables")
-    operands = in_columns(task, *((a, -101, -k) for a in range(1, 200) for k in range(1, 5)))
-    tables.fit(task, operands, task.solve(operands), seed=0, steps=0)
+    task = drawn_task("system-program")
+    tables = tables_of(task, in_columns(task, *((a, -101, -k) for a in range(1, 200) for k in range(1, 5))))
     assert tables.answer(in_columns(task, (901, 901, -1), (7, -101, -3), (7, 8, -1))).tolist() == [1802, 49, None]
 
 
