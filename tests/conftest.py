@@ -117,14 +117,6 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def saved_after_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write a checkpoint after each epoch, however short, as after each long one."""
-    from adelic_lab.train import loop as fitting
-
-    monkeypatch.setattr(fitting, "EPOCH_SECONDS", 0)
-
-
-@pytest.fixture
 def as_another_user(tmp_path: Path) -> Callable[[Callable[[], object]], int]:
     """Return the exit status of work in a child process that is not the superuser, and may pass to tmp_path."""
 
@@ -174,37 +166,19 @@ class Outcome(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def invoke() -> Callable[..., Outcome]:
+def adelic() -> Callable[..., Outcome]:
     """Run a command line in this process, also before a test begins; anything but a regular exit fails."""
     from adelic.cli import main
 
     def call(*arguments: Any, stdin: str = "") -> Outcome:
-        out, err = io.StringIO(), io.StringIO()
+        given, out, err = (io.TextIOWrapper(io.BytesIO(text), "utf-8") for text in (stdin.encode(), b"", b""))
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+            patch.setattr(sys, "stdin", given)
             patch.setattr(warnings, "showwarning", warnings.showwarning)  # main sets it
             with pytest.raises(SystemExit) as caught:
                 main([str(argument) for argument in arguments])
         assert isinstance(caught.value.code, int)
-        return Outcome(caught.value.code, out.getvalue(), err.getvalue())
-
-    return call
-
-
-@pytest.fixture
-def adelic(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
-    """Run a command line in this process; anything but a regular exit fails the test."""
-    from adelic.cli import main
-
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main sets it, the test's end puts it back
-
-    def call(*arguments: Any, stdin: str = "") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        assert isinstance(caught.value.code, int)
-        return Outcome(caught.value.code, *capsys.readouterr())
+        return Outcome(caught.value.code, *(stream.seek(0) or stream.read() for stream in (out, err)))
 
     return call
 

@@ -198,7 +198,7 @@ def test_coordinates_that_say_nothing(refused, arguments, words):
 @pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(st.data())
-def test_what_encode_prints_decode_reads(invoke, data):
+def test_what_encode_prints_decode_reads(adelic, data):
     """For every number inside the decoding bound, pasted as arguments and piped as JSON."""
     n = data.draw(st.one_of(st.integers(-1000, 1000), st.integers(-(10**18), 10**18), st.integers()))
     q = Fraction(n, data.draw(st.one_of(st.just(1), st.integers(1, 100), st.integers(1, 10**9))))
@@ -206,7 +206,7 @@ def test_what_encode_prints_decode_reads(invoke, data):
     primes = data.draw(st.lists(st.sampled_from([2, 3, 5, 7, 11, 13, 17, 257]), min_size=1, max_size=5, unique=True))
     precision = data.draw(st.sampled_from([6, 16, 40, 600]))
     options = ["--primes", ",".join(map(str, primes)), "--precision", str(precision)]
-    done = invoke("encode", str(q), *options)
+    done = adelic("encode", str(q), *options)
     if done.status == 2 and "after the point, which --precision" in done.err:
         return
     _, real, *places = lines_of(done.out)
@@ -214,10 +214,10 @@ def test_what_encode_prints_decode_reads(invoke, data):
     scaled = q * prod(p**e for p, e in zip(primes, powers, strict=True))
     is_inside = 2 * abs(scaled.numerator) * scaled.denominator < prod(primes) ** precision
     pasted = [real[1], *(f"{place[0].removeprefix('Q_')}:{place[1]}" for place in places)]
-    decoded = invoke("decode", *pasted)
+    decoded = adelic("decode", *pasted)
     if is_inside:
         assert decoded.out == f"{q}\n", (pasted, decoded.err)
-        piped = invoke("decode", stdin=invoke("encode", str(q), *options, "--json").out)
+        piped = adelic("decode", stdin=adelic("encode", str(q), *options, "--json").out)
         assert piped.out == f"{q}\n"
     else:
         assert decoded.status == 2 or decoded.out == f"{q}\n"

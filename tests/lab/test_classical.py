@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from adelic import acd
 from adelic.data import Holdout
 from adelic_lab import CLASSICAL_MODELS
 from adelic_lab.models import classical
@@ -45,11 +44,6 @@ def first_bit():
 
 def fit(name, options, data, seed=0):
     return FITS[name](options, data, seed, go_on)
-
-
-def test_no_search_can_see_the_test_split():
-    data = TrainValidation.of(acd.load("schubert", n=3))
-    assert not [name for name in dir(data) if "test" in name.lower()]
 
 
 def test_inputs():

@@ -20,7 +20,6 @@ from adelic_lab.config.embedding import FUSIONS
 from adelic_lab.config.models import SolverConfig, Steps
 from adelic_lab.models.network import build_model
 from adelic_lab.runs.judging import development
-from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.passes import tokens_of
 from adelic_lab.train.sampler import PassSampler
 from adelic_lab.train.signals import Stopped
@@ -211,18 +210,6 @@ def test_a_run_that_is_stopped_goes_on(stop_at, tmp_path):
     again = run(config, tmp_path / "cut", device="cpu")
     assert (again.test, again.history) == (whole.test, whole.history)
     assert (tmp_path / "cut" / "metrics.jsonl").read_text() == (tmp_path / "whole" / "metrics.jsonl").read_text()
-
-
-def test_validation_test_and_training_have_no_question_in_common():
-    config = replace(experiment(), data=DrawnData("gcd", 500, task_options=("limit=2000",), **CASES))
-    task = config.data.drawn
-    X, y = config.data.questions(0)
-    asked, _ = next(config.data.tests(0, X))
-    data = TrainValidation.of_questions(config, (X, y), asked)
-    parts = [{tuple(key) for key in task.keys(part).tolist()} for part in (X, data.X_validation, asked)]
-    assert not parts[0] & parts[1]
-    assert not parts[0] & parts[2]
-    assert not parts[1] & parts[2]
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,11 @@ def content(trials):
 def test_trials_are_kept_and_continued(study, tmp_path):
     first = study(trials=3)
     assert content(study(trials=3)) == content(first)
-    continued = study(trials=7)  # more than the trials that are drawn blindly
+    continued = study(trials=6)  # more than the trials that are drawn blindly
     assert content(continued)[:3] == content(first)
-    assert content(continued) == content(study(trials=7, storage=tmp_path / "other.db"))
+    assert content(continued) == content(study(trials=6, storage=tmp_path / "other.db"))
     values = [(t.params["rate"], t.params["norm"]) for t in continued]
-    assert len(set(values)) == 7
+    assert len(set(values)) == 6
     assert content(study(trials=1, seed=1, storage=tmp_path / "seed.db")) != content(continued)[:1]
 
 

@@ -43,7 +43,3 @@ def test_each_dimension_has_a_panel_and_pruned_trials_are_grey(draw):
     assert PRUNED not in draw(0.5, 0.75)
     assert dict(mpl.rcParams) == before  # the settings of other figures stay
     assert pyplot.get_fignums() == []
-
-
-def test_one_trial_is_enough(draw):
-    assert "norm" in draw(0.5, dimensions={"norm": DIMENSIONS["norm"]})

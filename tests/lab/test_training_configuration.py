@@ -30,18 +30,6 @@ def test_the_papers_embedding():
     assert sum(p.numel() for p in embedding.parameters()) == 0
 
 
-def test_options_reach_the_embedding():
-    found = EmbeddingConfig.of(
-        "adelic", features="characters", projection="linear", primes=(3, 5), precision=4, fractional_digits=1
-    )
-    embedding = build(found, Vocabulary(range(5)), 32)
-    assert embedding.space.primes == (3, 5)
-    assert (embedding.space.precision, embedding.space.fractional_digits) == (4, 1)
-    assert embedding.layout.kind == "characters"
-    assert embedding.projection.out_features == 32
-    assert found.label == "adelic-characters"
-
-
 def test_the_baseline():
     found = EmbeddingConfig.of("learned", features=None, standardize=False)
     assert found == EmbeddingConfig.of("learned")
@@ -135,23 +123,6 @@ def test_gain_multiplies_the_first_weights_of_the_projection():
     assert torch.equal(weights[0], 3 * weights[1])
 
 
-@pytest.mark.parametrize(
-    ("name", "defaults", "label"),
-    [
-        *((name, {}, name) for name in ("learned", "random", "one-hot", "fone", "xval", "abacus", "periodic")),
-        ("learned", {"standardize": False}, "learned"),
-        ("adelic", {"places": "flat", "coordinates": "all"}, "adelic-digits"),
-    ],
-)
-def test_embeddings_are_configured_as_before_they_had_options(name, defaults, label):
-    """So that runs and results of older versions are still the same runs."""
-    found = EmbeddingConfig.of(name, **defaults)
-    assert found == EmbeddingConfig.of(name)
-    assert found.label == label
-    assert not {"places", "coordinates", "standardize", "sigma", "published"} & found.as_dict().keys()
-    assert isinstance(EmbeddingConfig.of("periodic", sigma=1).sigma, float)
-
-
 def test_fone_as_published_is_refused_where_numbers_have_signs(tiny_config):
     found = {name: EmbeddingConfig.of("fone", published=name == "published") for name in ("published", "ours")}
     quiver = dataclasses.replace(tiny_config(), data=TaskData("quiver", 11), model=found["ours"])
@@ -173,15 +144,6 @@ def test_abacus_is_refused_where_tokens_have_one_digit(tiny_config, task, n):
 @pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("characters", 10), ("grassmannian", 12)])
 def test_abacus_is_for_tokens_of_several_digits(tiny_config, task, n):
     assert tiny_config("abacus", task=task, n=n).model.label == "abacus"
-
-
-def test_some_coordinates():
-    found = EmbeddingConfig.of("adelic", features="standardized", coordinates="p-adic")
-    assert found.label == "adelic-standardized-p-adic"
-    assert build(found, Vocabulary(range(5)), 128).coordinates == "p-adic"
-    config = Experiment(data=TaskData("schubert", 3), model=found, recipe=load_recipe("quick", "schubert-3"))
-    assert config.as_dict()["embedding"]["coordinates"] == "p-adic"
-    assert "--coordinates p-adic" in config.command()
 
 
 def test_to_toml_and_back(tiny_config):
@@ -230,18 +192,6 @@ def test_models_of_a_seed_start_from_equal_weights_but_for_the_embedding(tiny_co
     assert all(torch.equal(first[key], second[key]) for key in shared)
     other = model_of(tiny_config("learned", seed=1), data).state_dict()
     assert not torch.equal(second["cls"], other["cls"])
-
-
-def test_the_command_names_what_is_not_the_default():
-    config = Experiment(
-        data=TaskData("weaving", 6, edition="leaky", split="orbits"),
-        model=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
-        recipe=load_recipe("quick", "weaving-6", epochs=7, batch_size=32),
-        seed=4,
-    )
-    model = "--embedding adelic --features digits --projection linear --primes 2,3"
-    recipe = "--recipe quick --epochs 7 --batch-size 32"
-    assert config.command() == f"adelic train weaving --n 6 --edition leaky --split orbits {model} {recipe} --seed 4"
 
 
 def test_a_recipe_of_ones_own_can_be_run(tiny_config, tmp_path):

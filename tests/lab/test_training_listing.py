@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from adelic.errors import ConfigurationError, Interrupted, RunFolderError, StorageError, UnknownNameError
+from adelic.errors import Interrupted, RunFolderError
 from adelic_lab import find_run, list_runs, read_result, run
 from adelic_lab.runs.folders import describe, summary
 
@@ -111,29 +111,6 @@ def test_a_line_too_many_is_not_counted(runs):
     path.write_text(path.read_text() + json.dumps(line | {"epoch": 2}) + "\n")
     found = summary(runs / "b")
     assert (found.state, len(found.metrics)) == ("unfinished", 1)
-
-
-def test_find(runs, tiny_config, monkeypatch):
-    assert find_run("a", runs).label == "a"
-    assert find_run(str(runs / "b"), runs / "elsewhere").label == "b"
-    (runs / "a").rename(runs / "schubert-one")
-    (runs / "b").rename(runs / "schubert-two")
-    assert find_run("schubert-t", runs).label == "schubert-two"
-    with pytest.raises(ConfigurationError, match="2 labels: schubert-one, schubert-two"):
-        find_run("schubert", runs)
-    with pytest.raises(UnknownNameError, match="did you mean 'schubert-one'"):
-        find_run("shubert-one", runs)
-    for name in ("notes", "", "readme.txt", ".."):
-        with pytest.raises(UnknownNameError):
-            find_run(name, runs)
-
-
-def test_no_folder(tmp_path):
-    with pytest.raises(StorageError, match="--runs-dir"):
-        list_runs(tmp_path / "nothing")
-    (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="--runs-dir"):
-        list_runs(tmp_path / "file")
 
 
 def test_a_run_whose_folder_is_deleted_has_its_configuration_in_the_end(tiny_config, tmp_path):

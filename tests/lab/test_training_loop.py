@@ -152,19 +152,6 @@ def test_a_gpu_compiles_full_batches_alone(tiny_config, monkeypatch, batch_size,
     assert sizes == compiled * [min(batch_size, 12)]
 
 
-@pytest.mark.filterwarnings("ignore:products in bfloat16 are slow")
-def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
-    data, train, validation = splits()
-    losses = []
-    for compute in ("float32", "bfloat16"):
-        config = tiny_config(dropout=0.0, compute=compute)
-        trainer = new_trainer(config, data, train, validation, seed=3)
-        losses.append(trainer.run_epoch()["train_loss"])
-        assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
-    assert losses[0] != losses[1]
-    assert math.isclose(*losses, rel_tol=1e-2)
-
-
 @pytest.mark.parametrize("is_slow", [True, False])
 def test_a_recipes_bfloat16_is_float32_where_that_is_quicker(monkeypatch, is_slow):
     """And what a user asks for is what it is, with a word where it is slow."""
@@ -180,8 +167,9 @@ def test_a_recipes_bfloat16_is_float32_where_that_is_quicker(monkeypatch, is_slo
         with pytest.warns(UserWarning, match="--compute float32 is faster") if warns else nullcontext():
             losses[asked] = trainer.run_epoch()["train_loss"]
         assert trainer.compute == (asked or ("float32" if is_slow else "bfloat16"))
+        assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
     assert losses[None] == losses["float32" if is_slow else "bfloat16"]
-    assert losses["float32"] != losses["bfloat16"]
+    assert losses["float32"] != losses["bfloat16"] == pytest.approx(losses["float32"], rel=1e-2)
 
 
 @pytest.mark.parametrize("begun_slow", [True, False])
@@ -268,18 +256,6 @@ def test_a_task_without_symmetries_is_told(tiny_config):
         begin(config, TrainValidation.of(data), torch.device("cpu"))
 
 
-def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
-    config = tiny_config()
-    data, train, validation = splits()
-    lines = []
-    for _ in range(2):
-        trainer = new_trainer(config, data, train, validation, seed=1)
-        torch.manual_seed(99)  # what others draw in between changes nothing
-        lines.append([trainer.run_epoch(), torch.rand(3) is None, trainer.run_epoch()])
-        torch.rand(5)
-    assert lines[0] == lines[1]
-
-
 def test_ticks(tiny_config):
     config = tiny_config(epochs=2, batch_size=20)
     data, train, validation = splits()
@@ -297,26 +273,17 @@ def test_ticks(tiny_config):
 
 @pytest.mark.parametrize(
     "embedding",
-    [
-        EmbeddingConfig.of("learned"),
-        pytest.param(EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4), marks=pytest.mark.long),
-    ],
+    [LEARNED, pytest.param(EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4), marks=pytest.mark.long)],
     ids=lambda embedding: embedding.label,
 )
 def test_it_learns(tiny_config, tmp_path, embedding):
-    """Well above the majority class, half, on a task of the data set; the loss on average over three seeds."""
-    drops = []
-    for seed in range(3):
-        config = dataclasses.replace(
-            tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre"), model=embedding, seed=seed
-        )
-        result = run(config, tmp_path / f"run {seed}", device="cpu")
-        losses = result.history["train_loss"]
-        drops.append(losses[0] - losses[-1])
-        assert result.test["accuracy"] > 0.65
-        assert losses[-1] < losses[0]
-        assert not result.predicts_one_class
-    assert sum(drops) / len(drops) > 0.05
+    """Well above the majority class, half, on a task of the data set."""
+    config = tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre")
+    result = run(dataclasses.replace(config, model=embedding), tmp_path, device="cpu")
+    losses = result.history["train_loss"]
+    assert result.test["accuracy"] > 0.65
+    assert losses[0] - losses[-1] > 0.05
+    assert not result.predicts_one_class
 
 
 @pytest.mark.parametrize(

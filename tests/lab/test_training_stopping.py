@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-import adelic_lab
 from adelic.errors import DivergenceError, Interrupted, StorageError
 from adelic_lab import run
 from adelic_lab.train import loop as network
@@ -213,24 +212,6 @@ def test_a_full_disk(raising, config, tmp_path, same, monkeypatch, prepare, n_by
     assert after == before
     run(config, folder, device="cpu")
     same(folder)
-
-
-@posix
-def test_a_full_disk_for_the_results_of_a_matrix(config, tmp_path):
-    runs, results = tmp_path / "runs", tmp_path / "results"
-
-    def matrix():
-        return adelic_lab.run_matrix(
-            [config], runs=runs, results=results, device="cpu", on_run=lambda *_: nullcontext()
-        )
-
-    run(config, runs / config.label, device="cpu")
-    before = contents(runs / config.label)
-    refused_by_a_full_disk(100, matrix, results / f"{config.row}.jsonl")
-    assert contents(runs / config.label) == before
-    assert contents(results) == {}
-    matrix()
-    assert names(results) == {f"{config.row}.jsonl"}
 
 
 def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch):

@@ -13,12 +13,12 @@ import pytest
 
 from adelic import acd
 from adelic.data.sources import TaskData
-from adelic.errors import ConfigurationError, Interrupted, MissingExtraError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, Interrupted, MissingExtraError, UnknownNameError
 from adelic.nn import EMBEDDINGS, Vocabulary
 from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic_lab import EmbeddingConfig, Experiment, Search, load_recipe, tune
-from adelic_lab.search import studies, tuning
+from adelic_lab.search import studies
 from adelic_lab.search.dimensions import DIMENSIONS, apply, check_search, default_search, parse_dimension
 from adelic_lab.search.tuning import TrainValidation
 
@@ -41,9 +41,10 @@ def figures(study):
 def test_equal_budgets(search, tmp_path):
     rows = len(acd.load("schubert", n=3).y_train)
     for embedding in ("learned", "adelic"):
-        plan = search(embedding, dimensions=default_search(EmbeddingConfig.of(embedding)), pruning=None, d_model=60)
-        study = tune(plan, trials=3, storage=tmp_path / "both.db", device="cpu")
-        assert [(t.state, t.epochs, t.samples) for t in study.trials] == [("complete", 3, 3 * rows)] * 3
+        of_all = {"dimensions": default_search(EmbeddingConfig.of(embedding)), "pruning": None}
+        plan = search(embedding, **of_all, d_model=60, epochs=2)
+        study = tune(plan, trials=2, storage=tmp_path / "both.db", device="cpu")
+        assert [(t.state, t.epochs, t.samples) for t in study.trials] == [("complete", 2, 2 * rows)] * 2
         assert study.best.accuracy == max(t.accuracy for t in study.trials)
         assert study.config == apply(plan.config, study.best.values)
 
@@ -63,18 +64,19 @@ def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
     assert {name for name in dir(held) if name[0] != "_"} == {"test", "overlap", "check"}
     np.testing.assert_array_equal(held.test, data.X_test)
     assert sum(isinstance(part, np.ndarray) for part in vars(held).values()) == 1  # the rows, and no labels
-    whole = tune(search(), trials=2, storage=tmp_path / "whole.db", device="cpu")
+    whole = tune(search(), trials=1, storage=tmp_path / "whole.db", device="cpu")
     load = acd.load
     torn_out = {"X_test": np.zeros_like(data.X_test[:1]), "y_test": None}
     monkeypatch.setattr("adelic.data.sources.load", lambda *a, **k: replace(load(*a, **k), **torn_out))
-    torn = tune(search(), trials=2, storage=tmp_path / "torn.db", device="cpu")
+    torn = tune(search(), trials=1, storage=tmp_path / "torn.db", device="cpu")
     assert figures(torn) == figures(whole)
     assert "test" not in tomllib.loads(torn.to_toml())["study"]
 
 
 def test_what_is_chosen(search, tmp_path):
-    study = tune(search(), trials=2, storage=tmp_path / "study.db", device="cpu")
-    one, two = study.trials
+    study = tune(search(epochs=1), trials=1, storage=tmp_path / "study.db", device="cpu")
+    (one,) = study.trials
+    two = replace(one, number=1)
     better = {"accuracy": 0.9, "loss": 0.5}
     for trials, best in [
         ((replace(one, **better), replace(two, accuracy=0.8)), 0),
@@ -138,17 +140,6 @@ def test_a_signal_ends_a_trial_whose_epochs_are_one_step(search, tmp_path):
     assert epochs == [0, 1, 2]
 
 
-def test_values_that_cannot_be_trained_with(search, tmp_path):
-    """One-hot digits are too wide for 10 dimensions without a projection."""
-    plan = search("adelic", dimensions=("features",), epochs=1, d_model=10, seed=3)
-    study = tune(plan, trials=4, storage=tmp_path / "study.db", device="cpu")
-    refused = [t for t in study.trials if t.values["features"] == "one-hot-digits"]
-    assert 0 < len(refused) < len(study.trials) == 4
-    assert all(t.state == "pruned" and "coordinates" in t.reason and t.samples == 0 for t in refused)
-    assert study.config.embedding.features != "one-hot-digits"
-    assert len(tomllib.loads(study.to_toml())["study"]["trials"]) == 4
-
-
 def test_no_trial_comes_to_its_end(search, tmp_path):
     plan = search(dimensions=("norm",), learning_rate=1e30)
     with pytest.raises(ConfigurationError, match=r"no trial of .* came to its end \(the training loss left the finite"):
@@ -160,19 +151,6 @@ def test_searches_have_names_of_their_own(search):
     plans = [search("adelic"), search(dimensions=("norm",)), *(search(**change) for change in changes)]
     assert len({plan.name for plan in plans}) == len(plans)
     assert search().name == search(dimensions=("norm", "learning-rate")).name
-
-
-def test_the_command_repeats_the_search(tmp_path):
-    config = Experiment(
-        data=TaskData("schubert", 4),
-        model=EmbeddingConfig.of("adelic", features="characters", precision=8),
-        recipe=load_recipe("quick", "schubert-4", epochs=5),
-    )
-    plan = Search(config=config, dimensions=("norm", "precision"))
-    assert plan.command(7) == (
-        "adelic tune schubert --n 4 --embedding adelic --features characters --recipe quick --epochs 5 --seed 0 "
-        "--search norm,precision --pruning median --trials 7"
-    )
 
 
 @pytest.mark.parametrize(
@@ -252,19 +230,6 @@ def test_every_value_of_every_dimension_makes_a_run():
     assert apply(config, {"learning-rate": 0.00123456}).recipe.learning_rate == 0.00123
 
 
-def test_what_a_search_of_a_rivals_form_finds(search, tmp_path):
-    plan = search("periodic", dimensions=("sigma",), epochs=1)
-    study = tune(plan, trials=2, storage=tmp_path / "study.db", device="cpu")
-    assert 0.01 <= study.config.embedding.sigma <= 10
-    assert study.config.embedding.sigma == float(f"{study.best.values['sigma']:.3g}") != 0.01
-    path = tmp_path / "periodic.toml"
-    path.write_text(study.to_toml(), encoding="utf-8")
-    assert tomllib.loads(study.to_toml())["embedding"] == {"name": "periodic", "sigma": study.config.embedding.sigma}
-    data = TaskData("schubert", 4)
-    assert Experiment.choose(data, recipe=str(path)).embedding == study.config.embedding
-    assert Experiment.choose(data, recipe=str(path), sigma=0.5).embedding.sigma == 0.5
-
-
 @pytest.mark.parametrize("features", WITHOUT_COMBINED)
 @pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("quiver", 11), ("lattice", 10), ("characters", 18)])
 def test_every_form_fits_the_flat_model(features, task, n):
@@ -293,17 +258,3 @@ def test_optuna_is_an_extra(search, tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "adelic_lab.search.studies")
     with pytest.raises(MissingExtraError, match=r"needs optuna, .*pip install './lab\[tune\]'"):
         tune(search(), trials=1, storage=tmp_path / "study.db")
-
-
-def test_an_output_is_not_overwritten_by_another_study(search, tmp_path):
-    path = tmp_path / "recipe.toml"
-    tuning.check_output(path, search())
-    path.write_text(tune(search(), trials=1, storage=tmp_path / "study.db", device="cpu").to_toml())
-    tuning.check_output(path, search())
-    with pytest.raises(ConfigurationError, match="another study"):
-        tuning.check_output(path, search(seed=1))
-    path.write_text("[recipe]\n")
-    with pytest.raises(ConfigurationError, match="another study"):
-        tuning.check_output(path, search())
-    with pytest.raises(StorageError):
-        tuning.check_output(tmp_path, search())

@@ -61,7 +61,7 @@ def test_a_trial_of_a_solver_is_the_solver_with_its_values(tmp_path):
     """Fitted by hand with the same questions, it answers as many of the validation's right."""
     config = of_solver()
     plan = Search(config=config, dimensions=("steps=0.5:1.0", "learning-rate=0.01:0.05"), pruning=None)
-    study = tune(plan, trials=2, storage=tmp_path / "study.db")
+    study = tune(plan, trials=1, storage=tmp_path / "study.db")
     trial, chosen = study.best, study.config.recipe
     assert (chosen.steps, chosen.learning_rate) == (
         round(40 * trial.values["steps"]),

@@ -114,22 +114,6 @@ def test_options_reach_the_run(works):
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        (["periodic", "--sigma", "0.3"], {"sigma": 0.3}),
-        (["fone", "--bases", "2-5", "--standardize"], {"bases": "2-5", "standardize": True}),
-        (["xval", "--no-standardize"], {}),
-        (["periodic", "--published"], {"published": True}),
-        (["adelic", "--places", "late", "--primes", "2,3"], {"places": "late"}),
-    ],
-)
-def test_the_options_of_embeddings_reach_the_run_and_its_command(works, options, found):
-    mine = repeated(works, "schubert", "--n", "3", "--embedding", *options)
-    stored = mine["configuration"]["embedding"]
-    assert {k: stored[k] for k in ("sigma", "bases", "standardize", "published", "places") if k in stored} == found
-
-
-@pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--n", "99"], "schubert --n 99"),
@@ -139,15 +123,9 @@ def test_the_options_of_embeddings_reach_the_run_and_its_command(works, options,
         (["--learning-rate", "fast"], "--learning-rate"),
         (["--seed", "-1"], "seed"),
         (["--seed", "x"], "--seed"),
-        (["--edition", "leaky"], "edition"),
-        (["--split", "orbit"], "did you mean 'orbits'"),
         (["--symmetries"], "use --split orbits, or --no-symmetries"),
-        (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
         (["--embedding", "learned", "--sigma", "0.1"], "--sigma belongs to the embedding 'periodic', not to 'learned'"),
-        (["--embedding", "periodic", "--sigma", "0"], "--sigma 0.0 must be a positive number"),
-        (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
         (["--primes", "2,9"], "9 is not a prime"),
-        (["--primes", "2,3,2"], "occurs twice"),
         (["--fractional-digits", "16"], "--fractional-digits 16"),
         (["--primes", "2,3,5,7,11,13,17,19,23,29,31", "--features", "one-hot-digits"], "projection"),
         (["--device", "potato"], "device"),
@@ -246,6 +224,8 @@ def test_models_outside_the_transformer(works, folder):
     assert "AOE (" not in out
     assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
     assert len(read_results(folder / "results")) == 2
+    assert "| search, 1 trial, 2 seeds |" in works("report", "--markdown")
+    assert "| search, 2 trials, 2 seeds |" in works("report", "--markdown")
     repeated = read_results(folder / "results")[0].command
     works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
@@ -264,13 +244,13 @@ def test_both_kinds_of_models_in_one_matrix(works):
 
 
 @pytest.fixture(scope="module")
-def reproduced(tmp_path_factory, invoke):
+def reproduced(tmp_path_factory, adelic):
     """A real, small matrix: one row, one embedding, two seeds, one epoch, one layer."""
     folder = tmp_path_factory.mktemp("reproduced")
     command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", *QUICK]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        done = invoke(*command)
+        done = adelic(*command)
     assert done.status == 0, done.out
     for seed, line in enumerate(done.err.splitlines()):  # one each epoch, without a terminal
         shown = f"[{seed + 1}/2] schubert-4 learned seed {seed} · epoch 1/1, validation "
@@ -324,7 +304,9 @@ def test_report_shows_what_train_has_left(works):
     works("reproduce", "schubert-4", "--embeddings", "learned", "--max-rows", "64", "--seeds", "0", *QUICK)
     both = works("report", "--markdown")
     assert (both.count(trained), both.count(made)) == (1, 1)  # each run once
-    assert works("report", "--runs-dir", "runs", "--markdown") == both
+    for option in ("--runs-dir", "--results-dir"):
+        assert works("report", option, "runs", "--markdown") == both
+        assert trained in works("report", option, next(Path("runs").glob("schubert-3-*")), "--markdown")
     assert "schubert-3" not in works("report", "--results-dir", "results", "--markdown")
 
 
@@ -365,6 +347,7 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["report", "--results-dir", "a" * 300], "too long"),
         (["report", "--results-dir", "odd", "--table", "loss"], "--table belongs to --markdown"),
         (["reproduce", "nothing-4"], "unknown row"),
+        (["reproduce", "--seeds", "0", "number-theory"], "number-theory comes first"),
         (["reproduce", "schubert-4", "--recipe", ""], "--recipe: the text is empty; write one, or leave the option"),
         (["train", "schubert", "--n", "3", "--embedding", ""], "--embedding: the text is empty"),
         (["train", "schubert", "--n", "abc"], "--n 'abc' must be a whole number"),

@@ -136,10 +136,11 @@ def test_a_label_that_is_not_utf8(runs, works):
     ("arguments", "words"),
     [
         (["list", "--runs-dir", "nothing"], "--runs-dir"),
+        (["list", "--runs-dir", "file"], "--runs-dir"),
         (["show"], "LABEL"),
         (["show", "run-9"], "did you mean 'run-"),
         (["show", "run"], "the beginning of 3 labels"),
-        (["show", "notes"], "unknown run 'notes'"),
+        *((["show", name], f"unknown run '{name}'") for name in ("notes", "file", "..")),
         (["show", "run-0", "--plot", "curves.txt"], ".png, .svg or .pdf"),
         (["show", "broken", "--plot", "curves.png"], "no whole epoch yet"),
         (["show", "run-0", "--plot", "file/curves.png"], "file/curves.png"),

@@ -45,18 +45,16 @@ def test_a_budget_that_is_used_up(works, folder, monkeypatch):
         ([*REPRODUCE, "--engine", "rye"], '"embedded", "ray"'),
         ([*REPRODUCE, "--address", "auto"], "belong to --engine ray"),
         ([*REPRODUCE, "--cpus-per-run", "2"], "belong to --engine ray"),
-        ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "--cpus-per-run 0"),
+        ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "nan"], "--cpus-per-run nan"),
+        ([*REPRODUCE, "--engine", "ray", "--gpus-per-run", "-1"], "--gpus-per-run -1"),
         ([*REPRODUCE, "--engine", "ray", "--device", "cuda"], "--gpus-per-run"),
         ([*REPRODUCE, "--engine", "ray", "--address", "127.0.0.1:1"], "no Ray cluster answers at --address 127.0"),
-        (["train", "schubert", "--recipe", "quick", "--devices", "0"], "--devices 0"),
-        (["train", "schubert", "--recipe", "quick", "--nodes", "2"], "MASTER_ADDR"),
         (["train", "schubert", "--recipe", "quick", "--node-rank", "1"], "--node-rank 1"),
         (["train", "schubert", "--recipe", "quick", "--devices", "2", "--device", "cuda:1"], "cuda:1"),
     ],
     ids=lambda value: str(value)[-40:],
 )
-def test_errors(refused, monkeypatch, arguments, words):
-    monkeypatch.delenv("MASTER_ADDR", raising=False)
+def test_errors(refused, arguments, words):
     assert words in refused(*arguments)
 
 

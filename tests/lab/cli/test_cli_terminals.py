@@ -181,11 +181,3 @@ def test_without_a_terminal_a_long_epoch_has_a_line_after_ten_seconds_and_then_o
         "mine · epoch 1/2 · 130 of 260",
         "mine · epoch 1/2, validation 50.00 %",
     ]
-
-
-def test_the_report_reads_run_folders(tiny_config, tmp_path, works):
-    for seed in (0, 1):
-        run(tiny_config(seed=seed, epochs=1), tmp_path / "runs" / f"mine-{seed}", device="cpu")
-    for option in ("--runs-dir", "--results-dir"):
-        assert "1 epoch, 2 seeds" in works("report", option, tmp_path / "runs", "--markdown")
-        assert "1 epoch, 1 seed" in works("report", option, tmp_path / "runs" / "mine-1", "--markdown")

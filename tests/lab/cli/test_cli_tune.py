@@ -104,20 +104,6 @@ def test_the_file_of_a_form_is_that_which_reproduce_reads(works, folder, options
     assert f"--recipe recipes/schubert-4-{name.replace(':', '-')}.toml" in line
 
 
-def test_rivals_with_other_options_have_files_of_their_own(works, folder):
-    options = ["--trials", "1", "--search", "norm", "--embedding", "base-digits"]
-    works("tune", *TINY, *options)
-    works("tune", *TINY, *options, "--base", "30")
-    names = [f"schubert-3-base-digits{more}.toml" for more in ("", "-base=30", "-base=30-again")]
-    first, second, third = (folder / "recipes" / name for name in names)
-    assert "base = 10" in first.read_text(encoding="utf-8")
-    assert "base = 30" in second.read_text(encoding="utf-8")
-    second.rename(third)
-    works("tune", "schubert", "--n", "3", "--recipe", third, "--device", "cpu", *options[:4])
-    assert "base = 30" in second.read_text(encoding="utf-8")  # the recipe's embedding is named as a given one
-    assert {path.name for path in (folder / "recipes").iterdir()} == set(names)
-
-
 def test_a_storage_and_an_output(works, folder):
     command = TUNE[:-1]
     works(*command, "1", "--storage", "sqlite:///mine.db", "--output", "new/mine.toml")
@@ -154,13 +140,11 @@ def test_help_lists_every_dimension(works):
     [
         (["--trials", "0"], "--trials 0"),
         (["--trials", "x"], "--trials"),
-        (["--search", "learning-rat"], "did you mean 'learning-rate'"),
         (["--search", "sigma", "--embedding", "periodic", "--sigma", "1"], "drop --sigma"),
         (["--search", "epochs=0.5:9"], "--search epochs=0.5:9 is not a part of epochs"),
         (["--search", "epochs=0.5:9"], "write --search epochs=0.25:0.5, or epochs alone"),
         (["--storage", ""], "--storage: the text is empty"),
         (["--search", "norm,learning-rate", "--learning-rate", "1e-3"], "drop --learning-rate"),
-        (["--search", "features", "--embedding", "adelic", "--features", "digits"], "drop --features"),
         (["--storage", "nonsense://me:word@there"], "--storage"),
         (["--storage", "file"], "cannot use"),
         (["--storage", "file/x.db"], "cannot write"),
@@ -170,7 +154,6 @@ def test_help_lists_every_dimension(works):
         (["--plot", "file/study.png"], "cannot write file/study.png: "),
         (["--recipe", "none.toml"], "there is no recipe none.toml"),
         (["--recipe", "file.toml"], "file.toml is not a recipe"),
-        (["--symmetries"], "use --split orbits"),
         (["--plot", ""], "--plot: the name is empty; give that of a file or a folder"),
         (["--plot", "z" * 300], "File name too long"),
         (["--plot", "study.xyz"], "give it a name that ends in .png, .svg or .pdf"),

@@ -17,13 +17,11 @@ import pytest
 
 from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, WorkerError
-from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic_lab import Experiment, SolverConfig, Steps, list_runs, outstanding, run, run_distributed, run_matrix
-from adelic_lab.config.names import PACKAGED
 from adelic_lab.plans import choose, experiments, gather, read_plan, write_report
 from adelic_lab.report.arithmetic import show
 from adelic_lab.report.files import finished
-from adelic_lab.runs.engines import Budget, EmbeddedEngine, Execution, WorkersEngine
+from adelic_lab.runs.engines import EmbeddedEngine, Execution, WorkersEngine
 
 # Worker processes import it, so it is a module and not a part of this one.
 SOLVERS = '''
@@ -150,35 +148,6 @@ def run_all(experiments, *, workers=1, results=Path("results"), on_run=lambda *_
 def lines(results=Path("results")):
     """Return the lines of all result files."""
     return {line for path in results.glob("*.jsonl") for line in path.read_bytes().splitlines()}
-
-
-def test_the_packaged_plans():
-    own = "own_solvers:Linear"
-    full = experiments(read_plan("full", "arithmetic", own_solvers=[own]))
-    seeds, asked = {}, {}
-    for e in full:
-        seeds.setdefault((e.data.task, e.model.name, e.data.examples), []).append(e.seed)
-        asked.setdefault(e.data.task, set()).add(e.model.name)
-    assert all(found == [0, 1, 2, 3, 4] for found in seeds.values())
-    flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-digits", "base-digits:base=1000")
-    sizes = dict.fromkeys(flat, (100, 1000, 10000, 30000)) | {"adelic-placewise": (100, 300, 1_000, 3_000, 10_000)}
-    for name in ("addition", "subtraction", "multiplication"):
-        assert seeds.keys() >= {(name, solver, size) for solver in sizes for size in sizes[solver]}
-    assert asked.keys() == set(ARITHMETIC)
-    # Long ones are of plans of one's own.
-    long = {"fone:d_model=256", *(name for name in PACKAGED if name.endswith("autoregressive=true"))}
-    known = {own, *PACKAGED} - long - {"adelic-characters", "counting-table"}  # of number theory
-    assert set().union(*asked.values()) == known
-    # Of sums and products alone.
-    controls = {f"adelic-{name}" for name in ("one-hot", "placewise:precision=3", "permuted", "chosen-places")}
-    controls |= {"crt-composite", "adelic-flat:d_model=256", "adelic-flat:d_model=608", "fone-placewise"}
-    controls |= {"base-10-placewise", *(name for name in PACKAGED if name.endswith("orders=both"))}
-    del asked["modular-inverse-prime"]  # which is a failure of AOE, not a comparison
-    assert set.intersection(*asked.values()) >= known - controls
-    cases = {(e.data.test_cases, e.data.confirmation_cases, e.data.never_seen_cases) for e in full}
-    assert cases == {(10_000, 100_000, 2_000)}
-    assert len({e.label for e in full}) == len(full)
-    assert len(experiments(read_plan("quick", "arithmetic"))) < 100
 
 
 PLANS = sorted((Path(__file__).parents[3] / "experiments").glob("arithmetic_*.toml"))
@@ -322,11 +291,6 @@ def test_networks_are_trained_in_workers_too(tiny_config, tmp_path):
     assert [result.test for result in found[1]] == [result.test for result in found[2]]
 
 
-def test_a_spent_budget_starts_and_leaves_nothing():
-    assert run_all([experiment("Slow", seed=1)], budget=Budget(0)) == 1
-    assert lines() == set()
-
-
 def test_solvers_and_data_belong_together():
     e = experiment()
     with pytest.raises(ConfigurationError, match="schubert-4 has stored rows, which own_solvers:Linear does not learn"):
@@ -393,11 +357,11 @@ main(words)
 
 
 @forks
-def test_the_command_writes_the_report(folder, invoke):
+def test_the_command_writes_the_report(folder, adelic):
     page = folder / "results" / "arithmetic-plan" / "report.md"
     page.parent.mkdir(parents=True)
     page.write_text("# Page\n\n<!-- table: arithmetic -->\nold\n<!-- end of table -->\n\nThe end.\n")
-    done = invoke("reproduce", "arithmetic", "--plan", "plan.toml")
+    done = adelic("reproduce", "arithmetic", "--plan", "plan.toml")
     assert done.status == 0, done.out
     report = folder / "results" / "arithmetic-plan" / "report"
     table = (report / "table.md").read_text(encoding="utf-8")
@@ -452,12 +416,4 @@ def test_a_page_without_marks_is_left_alone(folder):
 )
 def test_errors_are_one_line(refused, arguments, words):
     assert words in refused("reproduce", "arithmetic", *arguments)
-    assert not Path("results").exists()
-
-
-def test_commands_of_a_dry_run(invoke):
-    done = invoke("reproduce", "arithmetic", "--plan", "plan.toml", "--dry-run")
-    printed = done.out.splitlines()
-    assert len(printed) == len(set(printed)) == 14
-    assert all(line.startswith("adelic train ") for line in printed)
     assert not Path("results").exists()

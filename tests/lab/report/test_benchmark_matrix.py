@@ -3,7 +3,7 @@ from contextlib import contextmanager
 import pytest
 
 from adelic import acd
-from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic.errors import AdelicError, ConfigurationError
 from adelic_lab import plan, plan_classical, published_rows, read_results
 from adelic_lab.models import network
 from adelic_lab.report.frame import model_frame, run_frame
@@ -23,12 +23,6 @@ def test_a_plan_is_rows_by_embeddings_by_seeds():
     ]
     assert {c.recipe.name for c in configs} == {"quick"}
     assert {c.data.edition for c in configs} == {"published"}
-
-
-def test_the_recipe_is_that_of_the_row():
-    first, second = plan(["schubert-4", "mheight-10"], ["learned"], [0])
-    assert (first.recipe.learning_rate, first.recipe.epochs) == (1.7e-5, 200)
-    assert (second.recipe.learning_rate, second.recipe.epochs) == (7.3e-5, 30)
 
 
 def test_changes_and_editions():
@@ -70,6 +64,19 @@ def test_a_run_is_planned_once(again):
 def test_bad_plans(rows, embeddings, seeds, options, words):
     with pytest.raises(AdelicError, match=words):
         plan(rows, embeddings, seeds, **options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "models", "seeds", "words"),
+    [
+        (["schubert-4"], [], [0], "at least one model"),
+        (["schubert-4"], ["mlp"], [], "one seed"),
+        (["schubert-9"], ["mlp"], [0], "unknown row"),
+    ],
+)
+def test_bad_plans_outside_the_transformer(rows, models, seeds, words):
+    with pytest.raises(AdelicError, match=words):
+        plan_classical(rows, models, seeds)
 
 
 def test_a_matrix_resumes_without_training_again(run_in, tiny_config, tmp_path, monkeypatch):
@@ -124,45 +131,11 @@ def test_a_run_that_has_a_result_is_not_run_again(run_in, tiny_config, tmp_path)
     assert not (tmp_path / "none").exists()
 
 
-def test_a_damaged_result_file_is_named_and_left_as_it_is(run_in, tiny_config, tmp_path):
-    """It may hold results of others, which nobody should write over."""
-    config = tiny_config(epochs=1)
-    run_in(tmp_path, [config])
-    path = tmp_path / "results" / "schubert-3.jsonl"
-    with path.open("a") as file:
-        file.write("{}\n")
-    before = path.read_bytes()
-    with pytest.raises(RunFolderError, match=r"schubert-3\.jsonl line 2 is not the result of a run: [^\n]*$"):
-        run_in(tmp_path, [config])
-    assert path.read_bytes() == before
-
-
 def test_a_plan_has_a_split():
     (config,) = plan(["weaving-6"], ["learned"], [0], recipe="quick", split="orbits", changes={"symmetries": True})
     assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
     (config,) = plan_classical(["weaving-6"], ["lookup"], [0], split="orbits", symmetries=True)
     assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
-
-
-def test_where_places_meet_is_part_of_an_embeddings_name():
-    configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:apart", "adelic:digits"], [0])
-    found = [(config.embedding.features, config.embedding.places) for config in configs]
-    assert found == [("characters", "late"), ("one-hot-digits", "apart"), ("digits", None)]
-
-
-def test_options_of_rivals_are_part_of_their_names():
-    names = ["periodic:sigma=0.1", "fone:standardize", "fone:bases=2-5:standardize", "xval:standardize", "periodic"]
-    names += ["fone:published", "periodic:sigma=0.1:published"]
-    found = [config.embedding for config in plan(["schubert-4"], names, [0])]
-    assert [(e.name, e.options()) for e in found] == [
-        ("periodic", {"sigma": 0.1, "published": False}),
-        ("fone", {"bases": "10", "standardize": True, "published": False}),
-        ("fone", {"bases": "2-5", "standardize": True, "published": False}),
-        ("xval", {"standardize": True, "published": False}),
-        ("periodic", {"sigma": 0.01, "published": False}),
-        ("fone", {"bases": "10", "standardize": False, "published": True}),
-        ("periodic", {"sigma": 0.1, "published": True}),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,6 @@ def test_the_least_work_left_comes_first(run_in, stop_at, tiny_config, tmp_path)
     assert {config.parts_done(tmp_path / "runs")[0] for config in configs} == {8, 3, 9}
 
 
-def test_a_spent_budget_starts_nothing(run_in, tiny_config, tmp_path):
-    assert run_in(tmp_path, [tiny_config()], budget=Budget(0)) == []
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_budget_stops_within_a_run_which_goes_on(run_in, tiny_config, steps, tmp_path):
     """Again and again, as long as it takes, and the result is that of a run that was never stopped."""
     configs = [tiny_config("adelic", seed=seed, epochs=4) for seed in (0, 1)]
@@ -109,28 +104,10 @@ def test_a_budget_ends_waiting(run_in, tiny_config, tmp_path, monkeypatch):
         assert run_in(tmp_path, [config], budget=Budget(0.3)) == []
 
 
-@pytest.mark.parametrize(
-    ("needs", "words"),
-    [
-        ({"cpus": 0}, "cpus-per-run=0"),
-        ({"cpus": float("nan")}, "cpus-per-run=nan"),
-        ({"gpus": -1}, "gpus-per-run=-1"),
-    ],
-)
-def test_needs_that_make_no_sense(needs, words):
-    with pytest.raises(ConfigurationError, match=words):
-        RayEngine(**needs)
-
-
 def test_without_ray(run_in, tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"pip install './lab\[ray\]'"):
         run_in(tmp_path, [tiny_config()], engine=RayEngine())
-
-
-def test_a_gpu_must_be_reserved(run_in, tiny_config, tmp_path):
-    with pytest.raises(ConfigurationError, match="--gpus-per-run"):
-        run_in(tmp_path, [tiny_config()], device="cuda", engine=RayEngine())
 
 
 @pytest.fixture(scope="module")

@@ -26,13 +26,6 @@ def test_reading(tmp_path, result):
     assert read_results(tmp_path) == [results[1], results[0]]
 
 
-@pytest.mark.parametrize("name", ["missing", "a" * 300, "file"])
-def test_no_folder(tmp_path, name):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError):
-        read_results(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "3", "null", "{}", '{"task": "schubert"}', "\xff\xfe\0", "[" * 100_000], ids=len
 )
@@ -40,30 +33,6 @@ def test_what_is_no_result(tmp_path, result, content):
     write(tmp_path, "good.json", result())
     write(tmp_path, "odd.json", content)
     with pytest.raises(RunFolderError, match=r"odd\.json"):
-        read_results(tmp_path)
-
-
-# What the table and the report read.
-KEYS = [
-    ("split",), ("lookup",),
-    ("task",), ("n",), ("edition",), ("embedding",), ("features",), ("recipe",), ("seed",), ("test",), ("majority",),
-    ("parameters",), ("seconds",), ("device",), ("versions",), ("commit",), ("command",), ("configuration",),
-    ("rows",), ("rows", "train"), ("rows", "test"), ("labels",), ("class_names",),
-    ("history",), ("predicts_one_class",), ("test", "accuracy"), ("test", "balanced_accuracy"), ("test", "macro_f1"),
-    ("test", "loss"), ("history", "validation_accuracy"), ("configuration", "recipe"),
-    ("configuration", "recipe", "learning_rate"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("keys", KEYS, ids=".".join)
-def test_a_missing_key_is_named(tmp_path, result, keys):
-    odd = result().as_dict()
-    part = odd
-    for key in keys[:-1]:
-        part = part[key]
-    del part[keys[-1]]
-    write(tmp_path, "odd.json", odd)
-    with pytest.raises(RunFolderError, match=rf"odd\.json.*{keys[-1]}"):
         read_results(tmp_path)
 
 
@@ -75,15 +44,25 @@ def places(part, above=()):
             yield from places(value, (key,))
 
 
+ABSENT = object()
+FIRST_LACKED = {"compute", "confusion", "data_sha256", "devices", "nodes", "predictions"}
+FIRST_LACKED |= {"processor_seconds", "rule", "rule_name"}
+
+
 def changed(part, keys, value):
-    """A copy of a table with another value at a place."""
+    """A copy of a table with another value at a place, or without it."""
     key, *below = keys
-    return part | {key: changed(part[key], below, value) if below else value}
+    rest = {name: its for name, its in part.items() if name != key or value is not ABSENT or below}
+    return rest | ({key: changed(part[key], below, value)} if below else {} if value is ABSENT else {key: value})
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), [[]], {"": [None]}, True, 10**30, "\x1b[31m"], ids=repr)
-def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, value):
-    """But for a few places where it may stand."""
+@pytest.mark.parametrize(
+    "value",
+    [None, float("nan"), [[]], {"": [None]}, True, 10**30, "\x1b[31m", ABSENT],
+    ids=lambda value: repr(value)[:9],
+)
+def test_a_value_that_is_of_another_kind_or_lacking_is_named_wherever_it_stands(tmp_path, result, value):
+    """But for a few places where it may stand, or be left out."""
     good, accepted = result().as_dict(), set()
     for keys in places(good):
         write(tmp_path, "odd.json", changed(good, keys, value))
@@ -98,6 +77,9 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
     amounts = {"seconds", "processor_seconds", "test.loss", "validation.loss", "test.calibration_error"}
     numbers = amounts if value == 10**30 else set()
     absent = {"n", "edition", "features"} if value is None else set()
+    if value is ABSENT:
+        accepted = {name for name in accepted if not name.startswith("versions.")}
+        absent = FIRST_LACKED | {"validation", "validation.epoch", "test.calibration_error"}
     assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated"} | numbers | absent
 
 

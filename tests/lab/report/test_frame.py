@@ -8,10 +8,8 @@ from adelic_lab.report.frame import (
     label,
     model_frame,
     on_most_rows,
-    published_row,
     recipe_family,
     run_frame,
-    title,
 )
 
 
@@ -32,7 +30,7 @@ def outside(result):
     return make
 
 
-def test_rows_recipes_editions_and_sizes_are_apart(result):
+def test_rows_recipes_editions_splits_and_sizes_are_apart(result):
     parts = found(
         result("mheight-8"),
         result("schubert-4", "learned", accuracy=0.7),
@@ -41,28 +39,19 @@ def test_rows_recipes_editions_and_sizes_are_apart(result):
         result("schubert-4", recipe={"name": "paper"}),
         result("schubert-4", edition="leaky"),
         result("schubert-3"),
+        result("schubert-4", accuracy=0.9, split="orbits"),
     )
     assert [(part.heading, list(part.models.index)) for part in parts] == [
         ("schubert-4 (published), quick recipe", ["AOE (digits)", "learned"]),
         ("schubert-4 (published), paper recipe", ["AOE (digits)"]),
         ("schubert-4 (published), quick recipe, 1,000 training rows", ["AOE (digits)"]),
+        ("schubert-4 (orbits), quick recipe", ["AOE (digits)"]),
         ("schubert-4 (leaky, published), quick recipe", ["AOE (digits)"]),
         ("mheight-8 (published), quick recipe", ["AOE (digits)"]),
         ("schubert-3 (published), quick recipe", ["AOE (digits)"]),
     ]
     assert [part.recipe for part in on_most_rows(parts[:3])] == ["quick", "paper"]
     assert on_most_rows([parts[2]])[0] is parts[2]
-
-
-def test_splits_are_never_compared(result):
-    orbits = result("schubert-4", accuracy=0.9, recipe={"symmetries": True}, split="orbits")
-    parts = found(orbits, result("schubert-4"), result("schubert-4", "learned"))
-    assert [(part.heading, list(part.models.index)) for part in parts] == [
-        ("schubert-4 (published), quick recipe", ["AOE (digits)", "learned"]),
-        ("schubert-4 (orbits), quick recipe", ["AOE (digits)"]),
-    ]
-    assert published_row(parts[0].run) is not None
-    assert published_row(parts[1].run) is None  # what is published is of the published split
 
 
 def test_contaminated_data_ranks_nothing(result):
@@ -214,24 +203,6 @@ def test_a_model_is_its_runs_of_all_seeds(result):
     assert models.run.iloc[0] is results[0]
     assert models.marks.tolist() == [" †", "", "", ""]  # one class in any run
     assert run_frame([]).empty
-
-
-@pytest.mark.parametrize(
-    ("about", "words"),
-    [
-        ({}, "published"),
-        ({"split": "orbits"}, "orbits"),
-        ({"edition": "levels"}, "levels, published"),
-        ({"edition": "levels", "split": "orbits"}, "levels, orbits"),
-        ({"edition": "leaky", "contaminated": True}, "leaky, published, contaminated"),
-    ],
-)
-def test_the_edition_and_the_split_are_in_a_rows_name(result, about, words):
-    assert title(result("weaving-6", **about)) == f"weaving-6 ({words})"
-
-
-def test_a_table_of_ones_own_has_no_edition(result):
-    assert title(result(task="mine", n=None, edition=None, split="random")) == "mine (random)"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,6 @@ from adelic import acd
 from adelic_lab import plan, published_rows, run, write_report
 from adelic_lab.report.published import further_rows, split_row
 from adelic_lab.report.tables import FURTHER_COLUMNS, RUN_COLUMNS, tables
-from adelic_lab.runs.matrix import outstanding_work
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +53,6 @@ def test_a_plan():
         (row, name) for row in ("kl-5", "rsk-8", "characters-18") for name in ("adelic", "learned")
     ]
     assert not {c.row for c in plan([], ["learned"], [0], recipe="quick")} & further_rows().keys()
-
-
-def test_less_work_with_fewer_rows():
-    few, more = (plan(["rsk-8"], ["learned"], [0], recipe="quick", changes={"max_rows": m})[0] for m in (100, 200))
-    assert outstanding_work(more, Path("no runs")) == 2 * outstanding_work(few, Path("no runs"))
 
 
 def test_a_line_of_a_number(further):

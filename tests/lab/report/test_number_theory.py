@@ -1,6 +1,5 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
-import json
 import os
 import queue
 import re
@@ -9,14 +8,11 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from adelic.errors import ConfigurationError, UnknownNameError
-from adelic_lab.plans import choose, constants, experiments, gather, read_plan, write_report
+from adelic_lab.plans import constants, experiments, gather, read_plan, write_report
 from adelic_lab.report.files import finished, read_results
 from adelic_lab.report.number_theory import KINDS, divisors_table, draw_divisors, learned, show, to_summary
-from adelic_lab.runs.matrix import outstanding_work
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "experiments" / "results" / "number-theory"
@@ -65,13 +61,7 @@ def plan_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def gathered():
-    """What the committed results say of the whole plan."""
-    return gather(read_plan("full", "number-theory"), RESULTS)
-
-
-@pytest.fixture(scope="module")
-def reproduced(plan_file, forked_workers, invoke):
+def reproduced(plan_file, forked_workers, adelic):
     """The folder of the plan's results and report, after the command has run it in part, and then to the end."""
 
     folder = plan_file.parent
@@ -79,21 +69,10 @@ def reproduced(plan_file, forked_workers, invoke):
     given += f"--results-dir {folder}/results --report {folder}/report".split(" ")
     texts = []
     for words in ([*given, "gcd", "--seeds", "0"], given):
-        outcome = invoke(*words)
+        outcome = adelic(*words)
         assert outcome.status == 0, outcome.out
         texts.append(outcome.out)
     return folder, texts
-
-
-def test_packaged_plans_are_of_known_tasks_and_models():
-    full = read_plan("full", "number-theory")
-    learned = "gcd squarefree moebius conic ternary-form root-number collatz modular-sum order valuation unit"
-    controls = "sorting maximum floor-quotient decimal-digit noisy-sum residue"
-    assert {series.task for series in full} == {*learned.split(), *controls.split()}
-    assert len({one.label for one in experiments(full)}) == sum(len(s.experiments) for s in full)
-    for series in full:  # five seeds of ours, three of rivals, one of a series that another replaces
-        assert len(series.experiments) in (3, 5)
-    assert all(len(series.experiments) == 1 for series in read_plan("quick", "number-theory"))
 
 
 def test_a_plan_is_run_in_parts(reproduced, plan_file):
@@ -144,26 +123,6 @@ def to_text(plan_file, folder):
     return show(gather(read_plan(plan_file), folder / "results")).text + "\n"
 
 
-def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
-    folder, _ = reproduced
-    page = tmp_path / "mine.md"
-    marked = "<!-- table: {} -->\nold\n<!-- end of table -->\n"
-    both = marked.format("task gcd") + "between\n" + marked.format("divisors learned")
-    rest = "".join(marked.format(name) for name in ("task conic", "task collatz", "notes on tables"))
-    page.write_text(f"{marked.format('all tasks')}Before\n{both}{rest}after\n", encoding="utf-8")
-    write_report(show, read_plan(plan_file), folder / "results", tmp_path / "mine")
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("<!-- table: all tasks -->\n| task | published |")
-    assert "Before\n<!-- table: task gcd -->\n**`gcd`" in text
-    assert "<!-- table: task collatz -->\n**`collatz`" in text
-    assert "<!-- table: notes on tables -->\nExact answers in percent" in text
-    assert text.endswith("<!-- end of table -->\nafter\n")
-    assert "between\n<!-- table: divisors learned -->\n| model | examples | seeds | learned |" in text
-    page.write_text("no marks", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="a line <!-- table: all tasks -->"):
-        write_report(show, read_plan(plan_file), folder / "results", tmp_path / "mine")
-
-
 def test_the_table_of_all_tasks(reproduced, plan_file):
     folder, _ = reproduced
     table = to_summary(gather(read_plan(plan_file), folder / "results"))
@@ -182,27 +141,6 @@ def test_the_table_of_all_tasks(reproduced, plan_file):
         ("not run", "–", "–", "–", "–"),
         ("–", "–", "not run", "–", "–"),
     ]
-
-
-def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks(gathered):
-    """The committed results, read without the plan: of the Möbius function, conics and sorting."""
-    rows = {row[0].split(":")[0]: row for row in to_summary(gathered).rows}
-    for task, column, chosen in (
-        ("moebius", 2, lambda words: "--places" in words),
-        ("moebius", 4, lambda words: "--embedding adelic" not in words and "counting-table" not in words),
-        ("moebius", 5, lambda words: "counting-table" in words),
-        ("conic", 2, lambda words: "--places" in words),
-        ("sorting", 3, lambda words: "--embedding adelic" in words),
-        ("sorting", 4, lambda words: "--embedding adelic" not in words and "counting-table" not in words),
-    ):
-        figures = {}
-        for path in RESULTS.glob(f"{task}-*.jsonl"):
-            for one in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-                if chosen(one["command"]):
-                    series = re.sub(r"--seed \d+", "", one["command"])
-                    figures.setdefault(series, []).append(one["test"]["accuracy"])
-        best = max(np.mean(values) for values in figures.values())
-        assert rows[f"`{task}`"][column].startswith(f"{100 * best:.2f}"), task
 
 
 def test_which_divisors_are_learned(plan_file, result):
@@ -234,25 +172,6 @@ def test_scores(result):
     assert constants([replace(result, by_class=None)], "test") == 0.4
     assert constants([replace(result, by_class=None)], "new") is None
     assert learned(result, "new") == 1
-
-
-def test_the_longest_run_comes_last_with_a_budget(plan_file, tmp_path):
-    plan = {series.label: series.experiments[0] for series in read_plan(plan_file)}
-    whole = plan["ours"]
-    (few,) = read_plan(plan_file)[0].at_most(100).seeds([0]).experiments
-    assert 0 < outstanding_work(few, tmp_path) < outstanding_work(whole, tmp_path)
-    (tmp_path / whole.label).mkdir()
-    (tmp_path / whole.label / "metrics.jsonl").write_text("{}\n", encoding="utf-8")  # one of two epochs is done
-    assert outstanding_work(whole, tmp_path) == outstanding_work(plan["xVal"], tmp_path) / 2
-
-
-def test_what_the_command_refuses(refused, tmp_path):
-    assert "there is no plan" in refused("reproduce", "number-theory", "--plan", tmp_path / "none.toml")
-    assert "did you mean 'gcd'" in refused("reproduce", "number-theory", "gdc", "--quick")
-    assert "no run of these tasks and seeds" in refused("reproduce", "number-theory", "gcd", "--quick", "--seeds", 7)
-    assert "number-theory comes first" in refused("reproduce", "--seeds", 0, "number-theory")
-    with pytest.raises(UnknownNameError):
-        choose(read_plan("quick", "number-theory"), tasks=["lattice"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
@@ -300,14 +219,6 @@ def test_the_whole_plan_writes_its_page_in_a_clone_alone(works, tmp_path, monkey
     text = "".join(f"<!-- table: {name} -->\n<!-- end of table -->\n" for name in marks)
     Path("docs", "number-theory.md").write_text(text, encoding="utf-8")
     assert f"wrote {Path('docs', 'number-theory.md')}" in works("reproduce", "number-theory", "--workers", 1)
-
-
-def test_fewer_examples_are_another_run(plan_file):
-    series = read_plan(plan_file)[0]
-    small = series.at_most(100)
-    assert small.examples == 100
-    assert small.experiments[0].label != series.experiments[0].label
-    assert series.at_most(10**6) == series
 
 
 def test_the_table_of_the_demo_is_that_of_the_results():

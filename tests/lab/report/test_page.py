@@ -1,17 +1,11 @@
-import csv
-import io
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from adelic.errors import AdelicError
 from adelic_lab import write_report
-from adelic_lab.report import TABLES
 from adelic_lab.report.page import figures, render_page
-from adelic_lab.report.table import to_markdown
 from adelic_lab.report.tables import RUN_COLUMNS, single_runs, tables
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
@@ -142,20 +136,6 @@ def test_texts_are_escaped(result, evil):
     assert len(set(parsed.ids)) == len(parsed.ids)
 
 
-@pytest.mark.long
-def test_files(tmp_path, results, page):
-    path = tmp_path / "new" / "report.html"
-    files = write_report(results, path, all_rows=True)
-    assert files == [path, path.with_suffix(".csv"), path.with_suffix(".md"), path.with_name("report-tables.md")]
-    (runs,) = tables(results, "runs", all_rows=True)
-    assert path.read_text(encoding="utf-8") == page
-    assert files[2].read_text(encoding="utf-8") == runs.to_markdown()
-    others = [to_markdown(tables(results, name)) for name in TABLES[1:]]
-    assert files[3].read_text(encoding="utf-8") == "\n".join(others)
-    rows = list(csv.reader(io.StringIO(files[1].read_text(encoding="utf-8"))))
-    assert rows[1:] == [list(row) for row in runs.rows]
-
-
 def test_figures_are_the_pages(results, page):
     found = figures(results)
     shown = Page(page)
@@ -172,16 +152,16 @@ def test_figures_are_the_pages(results, page):
     assert figures([]) == {}
 
 
-def test_figures_by_the_command_line(tmp_path, result, invoke):
+def test_figures_by_the_command_line(tmp_path, result, adelic):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "one.json").write_bytes(result().sealed())
     options = ["report", "--results-dir", f"{tmp_path}/results", "--figures", f"{tmp_path}/figures"]
-    done = invoke(*options, "--output", f"{tmp_path}/page.html")
+    done = adelic(*options, "--output", f"{tmp_path}/page.html")
     assert done.status == 0, done.out
     written = {path.name for path in (tmp_path / "figures").iterdir()}
     assert written
     assert all(name in done.out for name in written)
-    done = invoke(*options, "--markdown")
+    done = adelic(*options, "--markdown")
     assert done.status == 2
     assert "--figures writes files, --markdown none" in done.err
 
@@ -193,15 +173,6 @@ def test_no_runs(tmp_path):
     assert "svg" not in page.tags
     text = " ".join("".join(page.texts).split())
     assert "Of the rows with one class each, none was run" in text
-
-
-@pytest.mark.parametrize("where", ["file/report.html", "folder.html", "", "a" * 300])
-def test_what_cannot_be_written(tmp_path, where, monkeypatch):
-    (tmp_path / "file").write_text("")
-    (tmp_path / "folder.html").mkdir()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(AdelicError):
-        write_report([], Path(where))
 
 
 @pytest.mark.long

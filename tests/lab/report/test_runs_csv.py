@@ -6,11 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from adelic import acd
-from adelic_lab.report.statistics import right_rows
 from adelic_lab.report.tables import single_runs
 
 ROOT = Path(__file__).parents[3]
@@ -37,14 +35,6 @@ def test_a_line_has_what_its_run_has(result):
     assert (line["device"], line["command"]) == (run.device, run.command)
 
 
-def test_right_rows_are_bits(real_results):
-    for run in real_results.values():
-        (line,) = lines([run])
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(line["right"].removeprefix("0x")), np.uint8))
-        assert bits[: run.rows["test"]].astype(bool).tolist() == right_rows(run).tolist()
-        assert int(line["right"], 16).bit_count() / int(line["test_rows"]) == pytest.approx(float(line["accuracy"]))
-
-
 def test_what_is_not_known_is_empty(result):
     run = result("kl-5", exact_match=0.5, predictions=None, flops=None)
     del run.test["calibration_error"]
@@ -60,46 +50,46 @@ def test_what_is_not_known_is_empty(result):
     assert (second["model"], second["options"], second["tokens"], second["commit"]) == ("MLP", '{"C": 2.5}', "", "")
 
 
-def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypatch, invoke):
+def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypatch, adelic):
     monkeypatch.chdir(tmp_path)
     runs = [result(), result("mheight-8", "learned")]
     Path("results").mkdir()
     Path("results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
-    done = invoke("report", "--results-dir", "results", "--csv", "new/runs.csv")
+    done = adelic("report", "--results-dir", "results", "--csv", "new/runs.csv")
     assert (done.status, done.out) == (0, "wrote new/runs.csv\n")
     assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()
     assert {path.name for path in Path().iterdir()} == {"new", "results"}
-    invoke("report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8")
+    adelic("report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8")
     assert Path("one.csv").read_text(encoding="utf-8") == single_runs(runs[1:]).to_csv()
     for wrong, words in (
         (["--markdown"], "--csv writes one file"),
         (["--row", "mheight-9"], "did you mean 'mheight-8'"),
     ):
-        done = invoke("report", "--results-dir", "results", "--csv", "a.csv", *wrong)
+        done = adelic("report", "--results-dir", "results", "--csv", "a.csv", *wrong)
         assert done.status
         assert words in done.out + done.err
 
 
-def test_a_row_alone(tmp_path, result, invoke):
+def test_a_row_alone(tmp_path, result, adelic):
     runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
     for row, title in (("schubert-4", "schubert-4 (published)"), ("mine", "mine (random)")):
-        out = "".join(invoke(*options, row)[1:])
+        out = "".join(adelic(*options, row)[1:])
         assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
 @pytest.mark.parametrize(("row", "has_paper"), [("schubert-4", True), ("mine", False)])
-def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, result, row, has_paper, invoke):
+def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, result, row, has_paper, adelic):
     runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     page = tmp_path / "page.html"
     options = ["report", "--results-dir", str(tmp_path), "--output", str(page), "--row", row]
-    assert invoke(*options).status == 0
+    assert adelic(*options).status == 0
     texts = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "page-tables.md")]
     assert not any("mheight" in text or "Not run, of" in text for text in texts)
     assert ("Beside the AOE paper" in texts[0]) == has_paper
-    assert "--all-rows lists all" in invoke(*options, "--all-rows").err
+    assert "--all-rows lists all" in adelic(*options, "--all-rows").err
 
 
 # The committed files.

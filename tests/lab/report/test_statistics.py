@@ -106,27 +106,6 @@ def test_seeds_with_other_test_rows_are_no_pair(model):
     assert paired(new, run_frame(old.run)).seed.tolist() == [0]
 
 
-def test_two_seeds_have_a_range_and_no_test(model):
-    found = difference(model("adelic", {0: 0.9, 1: 0.8}), model("learned", {0: 0.8, 1: 0.75}))
-    assert (found["low"], found["high"]) == pytest.approx((0.05, 0.1))
-    assert np.isnan(found["p"])
-    assert np.isnan(difference(model("adelic", {0: 0.9}), model("learned", {0: 0.8}))["low"])
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ({0: 1.0, 1: 1.0, 2: 1.0}, {0: 1.0, 1: 1.0, 2: 1.0}),
-        ({0: 0.9, 1: 0.8, 2: 0.7}, {0: 0.8, 1: 0.7, 2: 0.6}),
-    ],
-)
-def test_a_constant_difference_is_no_certainty(model, first, second):
-    """The same difference for each seed has no spread to compare it with: no p-value, rather than one of 0."""
-    found = difference(model("adelic", first), model("learned", second))
-    assert np.isnan([found["p"], found["low"], found["high"]]).all()
-    assert found["is_the_same"]
-
-
 def test_the_exploratory_pairs_of_a_row_are_corrected_together(compare):
     """By statsmodels, over all but the declared pair, and without the trivial rules."""
     rng = np.random.default_rng(0)
@@ -177,16 +156,6 @@ def test_both_models_of_the_contrast_trained_on_as_much(result):
     runs.append(result(embedding="learned", recipe={"symmetries": True}))
     (comparison,) = comparisons(run_frame(runs))
     assert declared_contrast(comparison)["learned"] == "learned, with images"
-
-
-def test_contaminated_data_has_no_tests(result):
-    runs = [result(embedding=e, seed=s, accuracy=0.9 + s * len(e) / 100) for e in ("adelic", "learned", "fone")
-            for s in range(3)]  # fmt: skip
-    (clean,) = comparisons(run_frame(runs))
-    assert declared_contrast(clean) is not None
-    (contaminated,) = comparisons(run_frame([replace(run, contaminated=True) for run in runs]))
-    assert declared_contrast(contaminated) is None
-    assert exploratory_differences(contaminated).empty
 
 
 def test_rows_that_one_model_alone_has_right_are_added_up(answers):

@@ -8,7 +8,7 @@ from adelic_lab import published_rows
 from adelic_lab.cli.report import print_figures
 from adelic_lab.report.frame import comparisons, run_frame
 from adelic_lab.report.published import Figure, as_published
-from adelic_lab.report.statistics import declared_contrast, discordance, exploratory_differences
+from adelic_lab.report.statistics import declared_contrast, discordance
 from adelic_lab.report.table import p_text
 from adelic_lab.report.tables import (
     RUN_COLUMNS,
@@ -20,7 +20,6 @@ from adelic_lab.report.tables import (
     overview,
     paper_table,
     recipe_tables,
-    sizes_tables,
     tables,
     verdict,
 )
@@ -129,31 +128,6 @@ def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result
     assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, published, contaminated)")
 
 
-def test_all_models_on_all_rows(found, result):
-    name = "recipes/tuned/schubert-4-learned.toml"
-    older = {"lookup": 0.25, "rule": None, "rule_name": None}
-    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}, **older)
-    more = [result("mheight-8", "fone", accuracy=0.75, lookup=0.9, rule=0.9), tuned]
-    quick, searched = recipe_tables(found(*more))
-    assert (quick.title, searched.title) == (
-        "Every model, quick recipe, published split",
-        "Every model, tuned recipe, published split",
-    )
-    assert quick.columns == ("model", "schubert-4 (published)", "mheight-8 (published)")
-    assert quick.rows == (
-        ("AOE (characters)", "97.00 ± 0.25", "not run"),
-        ("AOE (digits)", "96.00 ± 0.25", "not run"),
-        ("fone", "50.00 ± 0.25 †", "75.00"),
-        ("learned", "90.00 ± 0.75", "not run"),
-        ("majority class", "49.40", "50.00"),
-        ("look-up", "50.00", "90.00"),
-        ("best trivial rule", "100.00", "90.00"),
-    )
-    rules = (("majority class", "50.00"), ("look-up", "25.00"), ("best trivial rule", "–"))
-    assert searched.rows == (("learned", "50.00"), *rules)
-    assert [note.startswith("†") for note in quick.notes] == [False, True]
-
-
 def test_the_papers_tables(found, result):
     """See `test_docs` for all their cells."""
     of_class = result("weaving-6", "learned", accuracy=0.75, predicts_one_class=True, recipe={"name": "paper"})
@@ -176,17 +150,6 @@ def test_a_capped_number_of_rows_is_named(result):
     parts = comparisons(run_frame([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
     assert lines(paper_table(parts, "accuracy"))["lattice-10 (published)"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
     assert lines(overview(parts))["lattice-10 (published)"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
-
-
-def test_every_model_and_the_published_ones(found):
-    (part,) = found()
-    table = models_table(part)
-    rows = lines(table)
-    ours = ["AOE (characters)", "AOE (digits)", "learned", "fone †"]
-    assert list(rows) == [*ours, *published_rows()["schubert-4"].published()]
-    assert (rows["AOE (digits)"]["accuracy"], rows["AOE (digits)"]["above look-up"]) == ("96.00 ± 0.25", "+46.00")
-    assert (rows["AOE paper, AOE"]["loss"], rows["AOE paper, AOE"]["above look-up"]) == ("0.3052", "–")
-    assert any("majority class 49.40 %, look-up 50.00 %" in note for note in table.notes)
 
 
 def test_older_seeds_are_marked(result):
@@ -218,26 +181,6 @@ def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, u
     table = models_table(comparisons(run_frame([run]))[0])
     assert table.rows[0][0] == "learned" + mark
     assert any("precision" in note for note in table.notes) == bool(mark)
-
-
-def test_accuracies_by_the_number_of_training_rows(result):
-    few = [
-        result(embedding=name, seed=s, accuracy=a + 0.01 * s, lookup=0.4, rule=None, recipe={"max_rows": 50})
-        for name, a in {"adelic": 0.7, "learned": 0.6, "xval": 0.5}.items()
-        for s in (0, 1)
-    ]
-    every = [result(embedding=name, accuracy=0.9, lookup=0.5, rule=None) for name in ("adelic", "learned")]
-    only_once = result("mheight-8")
-    (table,) = sizes_tables(comparisons(run_frame([*every, *few, only_once])))
-    assert table.columns == ("model", "50 rows", f"all {every[0].rows['train']:,}")
-    assert {name: cells for name, *cells in table.rows} == {
-        "AOE (digits)": ["70.50 [70.00, 71.00]", "90.00"],
-        "learned": ["60.50 [60.00, 61.00]", "90.00"],
-        "AOE − learned": ["+10.00 (each seed)", "0.00"],
-        "majority class": ["50.00", "50.00"],
-        "look-up": ["40.00", "50.00"],
-        "best trivial rule": ["–", "–"],
-    }  # xval ran on one number of rows alone
 
 
 def test_what_a_run_costs(result):
@@ -338,21 +281,6 @@ def test_contaminated_data_and_a_row_without_learned_vectors_have_no_contrast(ru
     assert contrasts_table(parts).rows == ()
     assert contrasts_table(parts).to_markdown() == "## AOE − learned, by recipe\n\nnot run\n"
     assert differences_table(parts[0]).rows == ()
-
-
-def test_exploratory_differences(runs):
-    (part,) = comparisons(run_frame(runs()))
-    table = differences_table(part)
-    assert table.columns == ("AOE (digits) −", "difference", "95 % interval", "seeds", "adjusted p")
-    rows = {line[0]: line for line in table.rows}
-    assert set(rows) == {"fone", "xval"}  # learned vectors are the declared contrast
-    found = exploratory_differences(part)
-    assert rows["xval"][1] == "+16.03"
-    assert rows["xval"][4] == "< 0.001"
-    assert found.adjusted.loc[[("AOE (digits)", "xval")]].item() < 0.0005
-    assert "p over 4 pairs. The declared contrast is AOE (digits) − learned." in table.notes[0]
-    assert "fone above xval (+13.00)" not in table.notes[0]  # the same for each seed: nothing to test
-    assert "fone above learned" in table.notes[0]
 
 
 def test_without_aoe_the_best_model_is_compared(result):
@@ -467,17 +395,6 @@ def test_the_best_trivial_rule_is_named_where_all_seeds_have_one(result):
 )
 def test_published_figures_stand_beside_ours(result, row, embedding, changes, published):
     assert line_of(result(row, embedding, **changes))["published"] == published
-
-
-def test_the_order_is_the_papers_whatever_was_run_first(result):
-    results = [
-        result(row, e) for row in ("rsk-5", "mheight-8", "schubert-4", "lattice-12") for e in ("learned", "adelic")
-    ]
-    lines = lines_of(results)
-    expected = [f"{row} (published)" for row in ("lattice-12", "schubert-4", "mheight-8", "rsk-5")]
-    assert [line["task"] for line in lines[::2]] == expected
-    assert [line["task"] for line in lines[1::2]] == expected
-    assert {line["model"] for line in lines} == {"learned", "AOE (digits)"}
 
 
 def test_all_rows(result):

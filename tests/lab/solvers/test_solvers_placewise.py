@@ -23,8 +23,6 @@ from adelic_lab.models.solvers.placewise import (
     without_padding,
 )
 
-PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-placewise:precision=3", "adelic-permuted")
-
 
 def accuracy(solver, name, split, operands, n=200):
     """Return the exact-match rate on n questions of a split that were not in training."""

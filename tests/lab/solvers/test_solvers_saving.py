@@ -64,7 +64,7 @@ def test_a_solver_that_was_stopped_ends_as_if_it_had_not_been(name, tmp_path):
     whole, answers, ticks = fitted(name, None)
     assert whole
     path = tmp_path / "checkpoint.safetensors"
-    for last in {1, ticks // 2}:  # in its first training, and in another one where there are several
+    for last in {1, ticks // 2} if ticks > STEPS else {STEPS // 2}:  # of several trainings also in the first one
         path.unlink(missing_ok=True)
         with pytest.raises(StopError):
             fitted(name, path, last=last)
@@ -96,18 +96,6 @@ def test_a_run_goes_on_and_counts_all_of_its_seconds(stop_at, tmp_path):
     assert result.seconds > before.seconds
     assert sorted(path.name for path in folder.iterdir() if path.is_file()) == ["DONE", "config.toml", "result.json"]
     assert run(small(), folder) == result
-
-
-@pytest.mark.usefixtures("saved_after_each_step")
-def test_a_damaged_checkpoint_is_named(tmp_path):
-    with pytest.raises(Stopped):
-        run(small(), tmp_path, stop=lambda: True)
-    path = tmp_path / "checkpoint.safetensors"
-    content = path.read_bytes()
-    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(RunFolderError, match=r"checkpoint.safetensors is truncated or damaged .*--restart"):
-        run(small(), tmp_path)
-    run(small(), tmp_path, restart=True)
 
 
 @pytest.mark.usefixtures("saved_after_each_step")
