@@ -1,8 +1,6 @@
 """A queue of commands, experiments/run_queue.py."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,15 +26,24 @@ def queue(folder):
     return write
 
 
+PROGRAM = """
+import runpy, sys
+sys.argv, sys.path[:0] = words, [scripts]
+runpy.run_path(words[0], run_name="__main__")
+"""
+
+
 @pytest.fixture
-def carried_out(folder, queue):
+def carried_out(folder, queue, forked):
     """Carry out a queue in a process of its own, whose priority it lowers for good; return what it prints."""
 
     def call(*lines, options=()):
-        command = [sys.executable, str(ROOT / "experiments" / "run_queue.py"), str(queue(*lines)), *options]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        scripts = ROOT / "experiments"
+        words = [str(scripts / "run_queue.py"), str(queue(*lines)), *options]
+        process = forked(PROGRAM, folder, words=words, scripts=str(scripts))
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        return out
 
     return call
 

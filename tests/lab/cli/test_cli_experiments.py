@@ -224,8 +224,9 @@ def test_models_outside_the_transformer(works, folder):
     assert "AOE (" not in out
     assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
     assert len(read_results(folder / "results")) == 2
-    assert "| search, 1 trial, 2 seeds |" in works("report", "--markdown")
-    assert "| search, 2 trials, 2 seeds |" in works("report", "--markdown")
+    assert {"| search, 1 trial, 1 seed |", "| search, 2 trials, 1 seed |"} <= set(
+        re.findall(r"\| search, [^|]* \|", works("report", "--markdown"))
+    )
     repeated = read_results(folder / "results")[0].command
     works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
