@@ -224,7 +224,7 @@ def test_models_outside_the_transformer(works, folder):
     assert "AOE (" not in out
     assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
     assert len(read_results(folder / "results")) == 2
-    assert {"| search, 1 trial, 1 seed |", "| search, 2 trials, 1 seed |"} <= set(
+    assert {"| search, 1 trial, 200 rows, 1 seed |", "| search, 2 trials, 200 rows, 1 seed |"} <= set(
         re.findall(r"\| search, [^|]* \|", works("report", "--markdown"))
     )
     repeated = read_results(folder / "results")[0].command
