@@ -165,7 +165,7 @@ def test_searches_have_names_of_their_own(search):
         ({"dimensions": ("learning-rate=1e-3:1",)}, ConfigurationError, "is not a part of learning-rate"),
         ({"dimensions": ("norm", "norm=pre")}, ConfigurationError, "'norm' is searched twice"),
         ({"dimensions": ("primes",)}, ConfigurationError, "belongs to the embedding 'adelic'"),
-        ({"dimensions": ("sigma",)}, ConfigurationError, "'sigma' belongs to the embedding 'periodic', not to"),
+        ({"dimensions": ("sigma",)}, ConfigurationError, "'sigma' belongs to the embeddings 'periodic' and"),
         ({"dimensions": ("standardize",)}, ConfigurationError, "belongs to the embeddings 'fone' and 'xval', not to"),
         ({"pruning": "some"}, UnknownNameError, "none, median, hyperband"),
         ({"dimensions": ("symmetries",)}, ConfigurationError, "use --split orbits"),

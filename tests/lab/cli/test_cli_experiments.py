@@ -124,7 +124,10 @@ def test_options_reach_the_run(works):
         (["--seed", "-1"], "seed"),
         (["--seed", "x"], "--seed"),
         (["--symmetries"], "use --split orbits, or --no-symmetries"),
-        (["--embedding", "learned", "--sigma", "0.1"], "--sigma belongs to the embedding 'periodic', not to 'learned'"),
+        (
+            ["--embedding", "learned", "--sigma", "0.1"],
+            "--sigma belongs to the embeddings 'periodic' and 'union', not to 'learned'",
+        ),
         (["--primes", "2,9"], "9 is not a prime"),
         (["--fractional-digits", "16"], "--fractional-digits 16"),
         (["--primes", "2,3,5,7,11,13,17,19,23,29,31", "--features", "one-hot-digits"], "projection"),
