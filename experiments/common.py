@@ -152,11 +152,6 @@ def mean_percent(shares: Iterable[float], decimals: int) -> str:
     return f"{100 * statistics.mean(shares):.{decimals}f}{spread}"
 
 
-def described(space: AdeleSpace) -> dict[str, Any]:
-    """Return the parameters of a space for a file of results."""
-    return {"primes": space.primes, "precision": space.precision, "fractional_digits": space.fractional_digits}
-
-
 def write(
     name: str, packages: Iterable[str], results: Mapping[str, Any], output: Path | None = None, *, full: bool = True
 ) -> None:

@@ -50,7 +50,7 @@ def main(*, size: common.Positive = 10**5, repetitions: common.Positive = 7, out
     medians = common.medians(seconds := common.interleaved(functions, repetitions))
     ratio, with_collector = (found["gmpy2_loop"] / found["decode"] for found in (medians, collected))
     met = right and ratio >= TARGET
-    results = {"cores_used": 1, "space": common.described(space), "numbers": {"size": size, "greatest": GREATEST}}
+    results = {"cores_used": 1, "space": space.to_dict(), "numbers": {"size": size, "greatest": GREATEST}}
     results |= {"repetitions": repetitions, "median_seconds": medians, "all_seconds": seconds, "ratio": ratio}
     results |= {"ratio_with_garbage_collector": with_collector, "target_ratio": TARGET, "all_right": right, "met": met}
     for name, median in medians.items():

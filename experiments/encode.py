@@ -63,7 +63,7 @@ def main(
             met = met and (target is None or ratio >= target)
             common.say(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
         packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
-        settings = {"size": size, "repetitions": repetitions, "space": common.described(AdeleSpace())}
+        settings = {"size": size, "repetitions": repetitions, "space": AdeleSpace().to_dict()}
         name = "_".join(filter(None, ["encode", part, instructions])) + ".json"
         common.write(name, packages, settings | results, output and output / name, full=full)
     return met

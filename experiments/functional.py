@@ -50,7 +50,7 @@ def main(
         entries.append(measured(operation, repetitions, where))
         common.say("{seconds:.2e} s, {share:.2f} of the copy's bandwidth".format_map(entries[-1]))
     met = all(entry["met"] is not False for entry in entries)
-    results = {"device": device_name(where), "threads": torch.get_num_threads(), "space": common.described(SPACE)}
+    results = {"device": device_name(where), "threads": torch.get_num_threads(), "space": SPACE.to_dict()}
     results |= {"size": size, "repetitions": repetitions, "operations": entries, "targets_met": met}
     common.write(f"functional_{where.type}.json", ("torch", "numpy"), results, output)
     return met

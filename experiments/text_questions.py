@@ -20,7 +20,6 @@ depend on pyarrow's version, which is there, too.
 - expressions of our own, see `text_expressions.py`.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -38,6 +37,7 @@ import text_expressions
 import text_sources
 
 from adelic.storage.files import atomic_write
+from adelic.storage.records import sha256
 
 DATA = Path(__file__).resolve().parent / "data"
 COLUMNS = ("module", "regime", "question", "answer")
@@ -147,7 +147,7 @@ def write(folder: Path, name: str, rows: Sequence[Sequence[str]], about: Mapping
     about["versions"] = {"pyarrow": pa.__version__} | dict(about.get("versions", {}))
     about["questions"] = dict(counted)
     about["distinct_training_questions"] = {key: n for key, n in distinct.items() if key.startswith("train/")}
-    about["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    about["sha256"] = sha256(path.read_bytes())
     about["sha256_of_rows"] = of_rows(rows)
     atomic_write(path.with_suffix(".json"), json.dumps(about, indent=1) + "\n")
     for key, aside in about.get("set_aside", {}).items():
@@ -158,9 +158,7 @@ def write(folder: Path, name: str, rows: Sequence[Sequence[str]], about: Mapping
 
 def of_rows(rows: Sequence[Sequence[str]]) -> str:
     """Return the SHA-256 of rows, one JSON list a line, in UTF-8."""
-    return hashlib.sha256(
-        "".join(f"{json.dumps(list(row), ensure_ascii=False)}\n" for row in rows).encode()
-    ).hexdigest()
+    return sha256("".join(f"{json.dumps(list(row), ensure_ascii=False)}\n" for row in rows).encode())
 
 
 if __name__ == "__main__":
