@@ -278,7 +278,7 @@ def test_ticks(tiny_config):
 )
 def test_it_learns(tiny_config, tmp_path, embedding):
     """Well above the majority class, half, on a task of the data set."""
-    config = tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre")
+    config = tiny_config(task="schubert", n=4, epochs=10, batch_size=64, norm="pre")
     result = run(dataclasses.replace(config, model=embedding), tmp_path, device="cpu")
     losses = result.history["train_loss"]
     assert result.test["accuracy"] > 0.65
