@@ -301,8 +301,8 @@ class Experiment(Seeded):
             without: fields of the embedding to leave out.
         """
         if not self.is_network:
-            named = [self.model.flag, self.model.name, *self._recipe_words()]
-            return [*self.data.arguments(), *named, "--seed", str(self.seed)]
+            words = [self.model.flag, self.model.name, *self._recipe_words()]
+            return [*self.data.arguments(), *words, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)

@@ -143,9 +143,9 @@ def told(one: Experiment) -> str:
     if embedding.name != "adelic":
         return str(words["residue-tokens" if name == "residues" else name]).format_map(embedding.options())
     space = embedding.space()
-    at_primes = f"{words[embedding.features]} at {space.n_primes} primes up to {max(space.primes)}"
+    at_primes = f"{words[str(embedding.features)]} at {space.n_primes} primes up to {max(space.primes)}"
     read = {"all": [at_primes, "the real value"], "p-adic": [at_primes], "real": ["the real value"]}
-    return ", ".join(read[str(embedding.coordinates)]) + str(words.get(embedding.places, ""))
+    return ", ".join(read[str(embedding.coordinates)]) + str(words.get(str(embedding.places), ""))
 
 
 def kind_of(one: Experiment) -> str:
