@@ -7,7 +7,6 @@ import pytest
 from adelic.acd import grassmannian
 from adelic.acd.grassmannian import tableaux, walks
 from adelic.data.splits import TEST, split_rows
-from adelic.errors import EncodingError, TaskSizeError
 
 PRIME = (1 << 61) - 1
 
@@ -189,23 +188,16 @@ def variables_by_exhaustion(n):
     return found, len(seeds)
 
 
-def assert_finite_type(n, seeds, published_facts):
+@pytest.mark.parametrize(
+    ("n", "seeds"), [(6, 50), (7, 833), pytest.param(8, 25080, marks=pytest.mark.slow)]
+)  # the numbers of clusters of types D_4, E_6 and E_8
+def test_finite_type(n, seeds, published_facts):
     found, count = variables_by_exhaustion(n)
     assert count == seeds
     assert len(set(found.values())) == len(found)  # different tableaux, different functions
     assert len(found) == published_facts["grassmannian"]["small"][f"Gr(3,{n})"]
     ours = {tuple(map(tuple, T.tolist())) for rank in (1, 2, 3, 4) for T in grassmannian.cluster_variables(rank, n)}
     assert ours == set(found)
-
-
-@pytest.mark.parametrize(("n", "seeds"), [(6, 50), (7, 833)])  # the numbers of clusters of types D_4 and E_6
-def test_finite_type(n, seeds, published_facts):
-    assert_finite_type(n, seeds, published_facts)
-
-
-@pytest.mark.slow
-def test_finite_type_of_all_25080_clusters(published_facts):
-    assert_finite_type(8, 25080, published_facts)  # type E_8
 
 
 @pytest.mark.parametrize(("n", "steps"), [(9, 1500), (12, 1500)])
@@ -263,21 +255,10 @@ def test_counts_by_rank(published_facts):
     assert len(grassmannian.cluster_variables(4, 12)) == facts["cluster_variables_rank4"]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("m", [9, 10])
-@pytest.mark.parametrize(("cap", "seed"), [(4, 1), (6, 2)])
+@pytest.mark.parametrize(
+    "m", [pytest.param(m, marks=pytest.mark.long if m < 11 else pytest.mark.slow) for m in range(9, 13)]
+)
 def test_the_walks_are_saturated(m, cap, seed):
-    assert_saturated(m, cap, seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("m", [11, 12])
-@pytest.mark.parametrize(("cap", "seed"), [(4, 1), (4, 2), (5, 3), (6, 4), (8, 5), (12, 6)])
-def test_the_walks_are_saturated_for_more_letters(m, cap, seed):
-    assert_saturated(m, cap, seed)
-
-
-def assert_saturated(m, cap, seed):
     ours = walks.standardised_variables(m)
     for rank, found in walks.saturated(m, cap=cap, seed=seed).items():
         assert (found == ours[rank]).all()
@@ -413,47 +394,3 @@ def test_cues(generated):
 
 
 # Input that is none
-
-
-@pytest.mark.parametrize(
-    "tableau",
-    [
-        [1, 2, 3],
-        [[1, 2], [3, 4]],
-        [[1], [2], [2]],
-        [[2, 1], [3, 4], [5, 6]],
-        [[0], [1], [2]],
-        [[1], [2], [13]],
-        [[1.0], [2.0], [3.0]],
-        [[], [], []],
-        [[1, 1, 1, 1, 1], [2, 2, 2, 2, 2], [3, 3, 3, 3, 3]],
-        [[1, 1, 5, 7, 4, 5, 7, 9, 8, 8, 10, 7]],
-    ],
-)
-def test_no_tableau(tableau):
-    with pytest.raises(EncodingError) as caught:
-        grassmannian.is_cluster_variable(tableau)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("n", [2, 128, 3.0, True, None, "12"])
-def test_no_number_of_letters(n):
-    for function in (
-        grassmannian.is_cluster_variable,
-        tableaux.promotion,
-        tableaux.evacuation,
-    ):
-        with pytest.raises(EncodingError):
-            function([[1], [2], [3]], n)
-
-
-@pytest.mark.parametrize("rank", [0, 5, True, 1.0])
-def test_no_rank(rank):
-    with pytest.raises(EncodingError, match="ranks 1 to 4"):
-        grassmannian.cluster_variables(rank, 12)
-
-
-@pytest.mark.parametrize("n", [2, 17, 10**30, 12.0])
-def test_no_size_of_a_list(n):
-    with pytest.raises(TaskSizeError):
-        grassmannian.cluster_variables(4, n)

@@ -39,12 +39,6 @@ def test_oracle(oracle):
         assert mheight.mheight(w) == label
 
 
-@pytest.mark.parametrize("permutation", [[0, 0, 1], [1, 2, 4], [0, 1, 3], [True, False], [0.0, 1.0], "0123", 5, None])
-def test_no_permutation(permutation):
-    with pytest.raises(EncodingError):
-        mheight.mheight(permutation)
-
-
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64])
 def test_many_permutations_at_once(first, dtype):

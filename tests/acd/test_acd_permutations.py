@@ -8,12 +8,6 @@ from adelic.acd.permutations import length, padded, read_permutation, symmetric_
 from adelic.errors import EncodingError
 
 
-@pytest.mark.parametrize("values", [[1, 1], [0, 1], [2], [1.0, 2.0], [True, 2], "12", 12, None, [1, None], [[1], [2]]])
-def test_what_is_no_permutation_raises(values):
-    with pytest.raises(EncodingError):
-        read_permutation(values)
-
-
 @pytest.mark.parametrize(
     "values", [5.0, [1.0], [[1], [2, 3]], [True], ["1"], [None], None, "12", [10**30], [float("nan")]], ids=repr
 )

@@ -133,47 +133,6 @@ def test_cues(generated):
     assert set(rsk.TASK.cues) == {"number of rows", "descents of Q"}
 
 
-@pytest.mark.parametrize("word", [[1, 1, 2], [0, 1], "12", None])
-def test_no_permutation(word):
-    for function in (rsk.rsk, rsk.inversion_vector):
-        with pytest.raises(EncodingError):
-            function(word)
-
-
-@pytest.mark.parametrize("words", [[1, 2], [[1, 1]], [[]], [[[1]]], [[1.0, 2.0]], np.ones((1, 101), int)])
-def test_no_batch_of_permutations(words):
-    with pytest.raises(EncodingError):
-        rsk.encoded(words)
-
-
-@pytest.mark.parametrize(
-    ("P", "Q"),
-    [
-        ([[1, 2]], [[1], [2]]),
-        ([[1, 2]], [[1]]),
-        ([[2, 1]], [[1, 2]]),
-        ([[1, 2]], [[1, 1]]),
-        ([[1, 3]], [[1, 2]]),
-        ([[1], [2, 3]], [[1], [2, 3]]),
-        ([[2, 3], [1]], [[1, 2], [3]]),
-        ([[1, 2], []], [[1, 2], []]),
-        ([[True]], [[1]]),
-        ([1, 2], [[1, 2]]),
-        ("12", [[1, 2]]),
-    ],
-)
-def test_no_pair_of_tableaux(P, Q):
-    for pair in ((P, Q), (Q, P)):
-        with pytest.raises(EncodingError):
-            rsk.inverse_rsk(*pair)
-
-
-@pytest.mark.parametrize("bits", [[], [1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 2], [0.0], 5, [[]]])
-def test_no_inversion_vector(bits):
-    with pytest.raises(EncodingError):
-        rsk.permutations_of(bits)
-
-
 def test_symmetries_of_shapes_that_do_not_belong_together():
     X, y = rsk.encoded([[3, 1, 2], [1, 2, 3]])
     for symmetry in (rsk.inverse, rsk.reversal):

