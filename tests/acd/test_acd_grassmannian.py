@@ -255,9 +255,14 @@ def test_counts_by_rank(published_facts):
     assert len(grassmannian.cluster_variables(4, 12)) == facts["cluster_variables_rank4"]
 
 
-@pytest.mark.parametrize(
-    "m", [pytest.param(m, marks=pytest.mark.long if m < 11 else pytest.mark.slow) for m in range(9, 13)]
-)
+WALKS = [
+    *(pytest.param(m, *walk, marks=pytest.mark.long) for m in (9, 10) for walk in ((4, 1), (6, 2))),
+    *(pytest.param(m, 4, seed, marks=pytest.mark.slow) for m in (11, 12) for seed in (1, 2)),
+    *(pytest.param(m, *walk, marks=pytest.mark.slow) for m in (11, 12) for walk in ((5, 3), (6, 4), (8, 5), (12, 6))),
+]
+
+
+@pytest.mark.parametrize(("m", "cap", "seed"), WALKS)
 def test_the_walks_are_saturated(m, cap, seed):
     ours = walks.standardised_variables(m)
     for rank, found in walks.saturated(m, cap=cap, seed=seed).items():
