@@ -397,9 +397,8 @@ def test_bad_matrices(b):
     if any(b is each for each in NO_MATRIX):
         calls += [lambda: quiver.is_skew_symmetrizable(b), lambda: quiver.skew_symmetrizer(b)]
     for call in calls:
-        with pytest.raises(EncodingError) as caught:
+        with pytest.raises(EncodingError):
             call()
-        assert "\n" not in str(caught.value)
 
 
 def test_overflow_is_noticed():

@@ -150,7 +150,6 @@ def test_what_is_refused(text):
     with pytest.raises(ConfigurationError, match=re.escape(REFUSED[text])) as caught:
         scratchpad(text)
     assert len(str(caught.value)) < 200
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("text", LEFT_OVER)
@@ -170,9 +169,8 @@ def test_what_is_not_understood_is_refused(text):
     ],
 )
 def test_arguments_of_other_types(arguments, message):
-    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
         scratchpad(**arguments)
-    assert "\n" not in str(caught.value)
 
 
 @given(

@@ -3,14 +3,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError, RangeError
+from adelic.errors import ConfigurationError
 from adelic.nn import AdelicEmbedding, Vocabulary
 from adelic.nn.embeddings.features import standardize
-from adelic.numbers.features import WITHOUT_COMBINED, FeatureLayout, compute_features
+from adelic.numbers.features import FeatureLayout, compute_features
 
 PRIMES = (2, 3, 7)
 SPACE = AdeleSpace(primes=PRIMES, precision=5)
@@ -51,12 +49,6 @@ def test_digits_by_hand():
     assert features("digits", "7/5", fractional).tolist() == [0, 0, np.float32(1.4), 1, 1, 0, 0, 1, 2]
 
 
-def test_digits_are_the_tensor_of_the_space():
-    numbers = [[0, 1, -5], [10**20, -(3**40), "22/19"]]
-    assert np.array_equal(features("digits", numbers), SPACE.tensor(numbers).reshape(2, 3, 20))
-    assert np.array_equal(features("standardized", numbers), features("digits", numbers))
-
-
 def test_one_hot_digits_by_hand():
     space = AdeleSpace(primes=(2, 3), precision=4)
     logarithm = np.float32(math.log(6))
@@ -80,17 +72,6 @@ def test_characters_by_the_definition(space, more, levels):
     for number in [0, 1, -1, -7, 42, 10**18 + 9, -(10**30), "1/19", "-22/25", *more]:
         expected = characters(number, space, levels or space.precision)
         assert np.allclose(features("characters", number, space, levels), expected, rtol=1e-6, atol=2e-6)
-
-
-@pytest.mark.parametrize("kind", ["characters", "one-hot-digits"])
-@pytest.mark.parametrize("number", [10**400, -(10**10_000)], ids=["400 digits", "10,000 digits"])
-def test_numbers_beyond_floats_have_finite_features_or_none(kind, number):
-    embedding = AdelicEmbedding(None, features=kind, d_model=128)
-    try:
-        vectors = embedding([number])
-    except RangeError:
-        return
-    assert vectors.isfinite().all()
 
 
 def test_standardize():
@@ -140,18 +121,3 @@ def test_a_vocabulary_is_never_merged(kind, numbers, primes, d_model):
         AdelicEmbedding(Vocabulary(numbers), space=space, d_model=d_model, features=kind)
     projected = AdelicEmbedding(Vocabulary(numbers), space=space, d_model=d_model, features=kind, projection="linear")
     assert len(projected.table.unique(dim=0)) == len(numbers)
-
-
-@given(
-    st.sampled_from(WITHOUT_COMBINED),
-    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=12, unique=True),
-    st.integers(1, 40),
-)
-@settings(deadline=None, max_examples=60)
-def test_different_numbers_have_different_vectors_or_there_are_none(kind, numbers, d_model):
-    try:
-        table = AdelicEmbedding(Vocabulary(numbers), space=SPACE, d_model=d_model, features=kind).table
-    except ConfigurationError:
-        return
-    assert table.shape == (len(numbers), d_model)
-    assert len(np.unique(table.numpy(), axis=0)) == len(numbers)

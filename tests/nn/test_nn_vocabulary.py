@@ -48,9 +48,8 @@ def test_input_kinds(kind):
 )
 def test_unknown_number(asked, named):
     for missing in (False, True):
-        with pytest.raises(VocabularyError, match=rf"^{named}.* is not in the vocabulary .*unknown=True") as caught:
+        with pytest.raises(VocabularyError, match=rf"^{named}.* is not in the vocabulary .*unknown=True"):
             Vocabulary(range(5), missing=missing).ids(asked)
-        assert "\n" not in str(caught.value)
     assert (Vocabulary(range(5), unknown=True).ids(asked) == 5).any()
 
 

@@ -203,9 +203,8 @@ def test_one_layer_of_products_can_be_addition_and_multiplication():
     ],
 )
 def test_bad_arguments(make, error, words):
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises(error, match=words):
         make()
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("layer", [PlacewiseLinear(3, 4, 2), PlacewiseMLP(3, 4, 8, 2)])

@@ -80,9 +80,8 @@ FUNCTIONS = {
 
 
 def refused(call, kind, shape, dtype):
-    with pytest.raises(EncodingError, match=MESSAGES[kind]) as caught:
+    with pytest.raises(EncodingError, match=MESSAGES[kind]):
         call(made(kind, shape, dtype))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", MESSAGES)

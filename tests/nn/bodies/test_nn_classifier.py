@@ -198,9 +198,8 @@ def test_a_head_of_ones_own(classifier, batch, space):
     ],
 )
 def test_bad_options(classifier, options, word):
-    with pytest.raises(AdelicError, match=word) as caught:
+    with pytest.raises(AdelicError, match=word):
         classifier(**options)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("features", [*FEATURE_KINDS, None])

@@ -181,9 +181,8 @@ def test_fractions_of_a_list_have_room():
     ],
 )
 def test_bad_options(vocabulary, options, word):
-    with pytest.raises(AdelicError, match=word) as caught:
+    with pytest.raises(AdelicError, match=word):
         AdelicEmbedding(**({"vocabulary": vocabulary} | options))
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("projection", [None, "linear"])
@@ -512,6 +511,9 @@ def test_what_is_not_finite_is_no_feature():
     for vocabulary in (None, [1, 10**308]):
         with pytest.raises(RangeError, match="the feature inf is beyond float32"):
             AdelicEmbedding(vocabulary, 16, scale=(0, 0.01))([10**308])
+    for features in ("combined", "characters", "one-hot-digits"):
+        with pytest.raises(RangeError, match=r"the real value at position \[1\] is beyond float64"):
+            AdelicEmbedding(None, 16, features=features, projection="linear")([1, -(10**10_000)])
 
 
 @pytest.mark.parametrize(

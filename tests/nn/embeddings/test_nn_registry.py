@@ -1,5 +1,6 @@
 """The registry: one module is one embedding, its options included."""
 
+import copy
 import sys
 
 import numpy as np
@@ -79,6 +80,23 @@ def test_every_embedding_reads_ids_of_any_shape_and_trains(name, batch):
     assert all(parameter.grad.any() for parameter in embedding.parameters())
 
 
+SIZES = {"fone": {"integer_digits": 4}, **{name: {"max_digits": 4} for name in ("abacus", "base-digits", "union")}}
+
+
+@pytest.mark.parametrize("name", [name for name, kind in nn.EMBEDDINGS.items() if not kind.needs_vocabulary])
+def test_open_ended_numbers_have_the_vectors_of_a_vocabulary(name, batch):
+    """With as many digits, so that the weights fit; those of every form of features have a test of their own."""
+    numbers = [0, 5, -5, 120, -7, 1000, 21, 12]
+    closed, opened = (build_embedding(name, known, d_model=16, **SIZES.get(name, {})) for known in (numbers, None))
+    if hasattr(opened, "fit"):
+        opened.fit(numbers)
+    opened.load_state_dict(closed.state_dict())
+    ids = torch.randint(len(numbers), (*batch, 5))
+    asked = np.array(numbers)[ids.numpy()]
+    torch.testing.assert_close(opened(asked), closed(ids), atol=1e-6, rtol=1e-5)
+    assert torch.equal(copy.deepcopy(opened)(asked), opened(asked))
+
+
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
 def test_missing_and_unknown_numbers_have_vectors_or_are_refused(name):
     vocabulary = nn.Vocabulary([1, 2, 3], missing=True, unknown=True)
@@ -94,6 +112,7 @@ def test_missing_and_unknown_numbers_have_vectors_or_are_refused(name):
 def test_counts_ranges_and_lists_are_vocabularies(name):
     ids = VOCABULARY.ids([[1, 2, 11]])
     expected = seeded(name, VOCABULARY)
+    assert len(torch.unique(expected(torch.arange(12)).reshape(12, -1), dim=0)) == 12
     for numbers in (12, np.int64(12), range(12), list(range(12)), (str(i) for i in range(12))):
         built = seeded(name, numbers)
         assert built.vocabulary.numbers == VOCABULARY.numbers

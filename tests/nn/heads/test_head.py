@@ -262,9 +262,8 @@ def test_numbers_of_another_space_or_shape_are_refused(layer, numbers, error, wo
     prediction = nn.AdelicHead(SPACE, 6)(torch.zeros(4, 10, 6))
     call = nn.PlaceEmbedding(SPACE) if layer == "embedding" else lambda x: nn.AdelicLoss(SPACE)(prediction, x)
     call((REALS, DIGITS))
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises(error, match=words):
         call(numbers)
-    assert "\n" not in str(caught.value)
 
 
 RAGGED = AdeleSpace(precision={2: 6, 7: 2, 3: 4, 11: 1})

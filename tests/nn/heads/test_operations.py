@@ -292,15 +292,6 @@ def test_it_warns_once_where_few_targets_have_a_derivation():
     other.loss(prediction, exact_numbers([3, 1, 2, 70] * 16))
 
 
-def test_weights_of_other_operations_are_refused():
-    head = OperationHead(DIM, ("+", "-"), constants=(60,))
-    for operations, constants in ((("-", "+"), (60,)), (("+", "-"), (100,))):
-        other = OperationHead(DIM, operations, constants=constants)
-        with pytest.raises(ConfigurationError, match="these weights are of another OperationHead"):
-            other.load_state_dict(head.state_dict())
-    OperationHead(DIM, ("+", "-"), constants=("60",)).load_state_dict(head.state_dict())
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
