@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -109,7 +110,25 @@ def test_it_runs_and_says_what_it_does(name, monkeypatch, tmp_path, capsys):
     parts = options.pop("parts", ())
     assert script.main(*parts, **options) in (True, False, None)  # False where a target is missed, as at such sizes
     assert (tmp_path / written).read_bytes() != b"one line\n"
+    if name in MEASURED:
+        check_measured(json.loads((tmp_path / written).read_text(encoding="utf-8")), options)
     assert capsys.readouterr().err
+
+
+MEASURED = {"big_integers", "decode", "encode", "functional", "local_functions"}
+"""They compare what is fast with what is plain, and write how they were run."""
+
+
+def check_measured(results, options):
+    assert {"command", "machine", "versions", "commit", "repetitions"} <= results.keys()
+    assert results.get("all_right", True) is results.get("same_digits", True) is True
+    if "ratio" in results:
+        medians = results["median_seconds"]
+        assert results["ratio"] == pytest.approx(medians["gmpy2_loop"] / medians["decode"])
+        assert {len(seconds) for seconds in results["all_seconds"].values()} == {options["repetitions"]}
+        assert isinstance(results["met"], bool)
+    if "same_digits" in results:
+        assert len(results["entries"]) == len(options["sizes"]) * 3 * 4
 
 
 @pytest.mark.parametrize(

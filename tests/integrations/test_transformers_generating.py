@@ -29,8 +29,16 @@ def prefer(tokens):
 
 
 @pytest.mark.parametrize("name", GENERATORS)
-@pytest.mark.parametrize("use_cache", [True, False])
-def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
+@pytest.mark.parametrize(
+    "caching",
+    [
+        {"use_cache": True},
+        {"use_cache": False},
+        {"cache_implementation": "static"},
+        {"cache_implementation": "dynamic"},
+    ],
+)
+def test_written_numbers_are_read_by_the_model(equipped, name, caching):
     """What `generate` says step by step the model says of the whole text with the numbers that were written."""
     model, tokenizer = equipped(name, max_numerator=15014)  # any digits are a number
     torch.nn.init.normal_(model.numbers.head.linear.weight)
@@ -38,8 +46,9 @@ def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
     choose = prefer([tokenizer.token_id, tokenizer.token_id, plus])
     prompts = tokenizer(["5 + 7 =", "2 ="])
     choose.start = start = prompts["input_ids"].shape[1]
-    options = {"use_cache": use_cache, "do_sample": False, "logits_processor": [choose]}
-    written = model.generate(**prompts, max_new_tokens=6, **options, output_logits=True, return_dict_in_generate=True)
+    options = {"do_sample": False, "logits_processor": [choose], "output_scores": True, "output_logits": True}
+    written = model.generate(**prompts, max_new_tokens=6, **options, **caching, return_dict_in_generate=True)
+    assert len(written.scores) == len(written.logits) == 6
     assert written.sequences[:, start:].tolist() == [[tokenizer.token_id, tokenizer.token_id, plus] * 2] * 2
     assert written.numbers[:, :start].tolist() == [[5, None, 7, None], [None, None, 2, None]]
     numbers = written.numbers[:, start:][:, [0, 1, 3, 4]]
@@ -50,33 +59,6 @@ def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
         logits = torch.stack([step[row] for step in written.logits])
         torch.testing.assert_close(outputs.logits[0, start - 1 : -1], logits, rtol=1e-4, atol=1e-4)
     assert assert_consistent(model, prompts, written) == 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", GENERATORS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"do_sample": True, "num_beams": 2},
-        {"output_scores": True, "output_logits": True, "return_dict_in_generate": True},
-        {"use_cache": False},
-        {"cache_implementation": "static"},
-        {"cache_implementation": "dynamic"},
-    ],
-)
-def test_the_librarys_ways_of_generating(equipped, name, options):
-    """Those that its own tests of generation ask for, which its source archive lacks."""
-    model, tokenizer = equipped(name)
-    prompts = tokenizer(["5 + 7 =", "2 ="])
-    expected = model.generate(**prompts, max_new_tokens=4, do_sample=False)
-    found = model.generate(**prompts, max_new_tokens=4, **{"do_sample": False} | options)
-    assert found.sequences.shape == found.numbers.shape == (2, 8)
-    assert ("scores" in found, "logits" in found) == ("output_scores" in options,) * 2
-    if "num_beams" not in options:
-        assert torch.equal(found.sequences, expected.sequences)
-        assert found.numbers.tolist() == expected.numbers.tolist()
-    alone = model.generate(**tokenizer(["2 ="]), max_new_tokens=4, do_sample=False)
-    assert torch.equal(expected.sequences[1, -4:], alone.sequences[0, -4:])
 
 
 def test_digits_that_are_no_number_are_read_as_no_number(equipped, only):

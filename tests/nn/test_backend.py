@@ -11,7 +11,6 @@ from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import PLAIN, Backend, Noise, current, is_quick
 from adelic.nn.bodies.classifier import Classifier
-from adelic.nn.registry import BODIES
 
 IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
 
@@ -103,22 +102,3 @@ def test_bfloat16_is_quick_where_there_are_instructions(monkeypatch, machine, on
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: instructions, raising=False)
     assert is_quick("bfloat16", "cpu") == (quick and torch.backends.mkldnn.is_available())
     assert is_quick("float32", "cpu")
-
-
-@pytest.mark.parametrize("name", BODIES)
-def test_dropout_depends_on_seed_and_row_alone(name):
-    """So that threads that share a batch come to the same, whichever is first."""
-    torch.manual_seed(0)
-    options = {"n_heads": 2} if "n_heads" not in BODIES[name].unused else {}
-    embedding = nn.LearnedEmbedding(nn.Vocabulary(range(5)), d_model=16)
-    model = BODIES[name](embedding, n_classes=3, max_length=16, n_layers=2, d_feedforward=32, dropout=0.5, **options)
-    ids = torch.randint(0, 5, (10, 16))
-    with Backend(noise=Noise(3)).on("cpu"):
-        whole = model(ids)
-        torch.testing.assert_close(model(ids), whole)
-    with Backend(noise=Noise(3, first_row=6)).on("cpu"):
-        torch.testing.assert_close(model(ids[6:]), whole[6:])
-    with Backend(noise=Noise(4)).on("cpu"):
-        assert not torch.allclose(model(ids), whole)
-    assert not torch.allclose(model(ids), model(ids))  # of torch's generator
-    torch.testing.assert_close(model.eval()(ids), model(ids))

@@ -47,27 +47,12 @@ def test_against_attention_written_out():
     torch.testing.assert_close(found, torch.stack(wanted))
 
 
-def test_more_numbers_are_read():
-    model = body(embedding=nn.AdelicEmbedding(VOCABULARY, d_model=16)).eval()
-    ids = torch.randint(0, 5, (3, 16))
-    before = model(ids)
-    model.extend([7])
-    torch.testing.assert_close(model(ids), before)
-    assert not torch.allclose(model(ids.index_fill(1, torch.tensor([2]), 5)), before, atol=1e-4)
-
-
 @pytest.mark.parametrize("embedding", [nn.LearnedEmbedding, nn.AdelicEmbedding])
 def test_missing_and_unknown_numbers_have_edges(embedding):
     vocabulary = nn.Vocabulary(range(-2, 3), missing=True, unknown=True)
     model = body(embedding=embedding(vocabulary, d_model=16)).eval()
     said = model(vocabulary.ids([[0, 1, other] + [0] * 13 for other in (2, None, 7)]))
     assert not any(torch.allclose(said[i], said[j], atol=1e-4) for i, j in ((0, 1), (0, 2), (1, 2)))
-
-
-def test_shapes_heads_and_operations():
-    model = body(head=lambda d: torch.nn.Linear(d, 7), n_classes=None)
-    assert model(torch.zeros(2, 3, 16, dtype=torch.int64)).shape == (2, 3, 7)
-    assert body(n_classes=(2, 3))(torch.zeros(2, 16, dtype=torch.int64)).shape == (2, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -89,15 +89,6 @@ def test_folded_positions_are_added_positions(classifier, positional):
             model.place(torch.full((1, 5), wrong))
 
 
-def test_more_numbers_are_read_where_positions_are_folded(classifier):
-    model, ids = classifier(), ids_of(3, 6)
-    before = model(ids)
-    count = len(model.embedding.vocabulary)
-    model.extend([1000])
-    torch.testing.assert_close(model(ids), before)
-    assert model(torch.full((1, 6), count)).shape == before[:1].shape
-
-
 def test_learned_positions_are_trained(classifier):
     model, ids = classifier(positional="learned"), ids_of(3, 6)
     assert model.folded is None
@@ -171,13 +162,6 @@ def test_several_targets(classifier, batch):
     loss = torch.nn.functional.cross_entropy(logits.reshape(-1, 4), torch.zeros(logits[..., 0].numel()).long())
     loss.backward()
     assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
-
-
-def test_a_head_of_ones_own(classifier, batch, space):
-    model = classifier(n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False))
-    prediction = model(torch.arange(6).expand(*batch, 6))
-    assert prediction.real.shape == batch
-    assert prediction.logits.shape == (*batch, 3, 4, 5)
 
 
 @pytest.mark.parametrize(
