@@ -69,7 +69,7 @@ def test_orthogonality_of_columns_modulo_a_prime(prime):
     assert ((table.T @ table) % prime == np.diag(z)).all()  # sums of 627 products below 2**52 fit into int64
 
 
-@pytest.mark.parametrize("n", [1, 9, 18, 22])
+@pytest.mark.parametrize("n", [1, 9, 18, 22, pytest.param(MAXIMUM, marks=pytest.mark.slow)])
 def test_known_rows_and_columns(n):
     table, shapes = characters.character_table(n), characters.partitions(n)
     assert table[:, -1].tolist() == [dimension(lam) for lam in shapes]
@@ -163,14 +163,6 @@ def test_partitions():
 
 def test_int64_holds_all_characters_up_to_the_maximum():
     assert isqrt(factorial(MAXIMUM)) < 2**63 <= isqrt(factorial(MAXIMUM + 1))
-
-
-@pytest.mark.slow
-def test_dimensions_at_the_maximum():
-    n = MAXIMUM
-    table = characters.character_table(n)
-    assert table[:, -1].tolist() == [dimension(lam) for lam in characters.partitions(n)]
-    assert table[-1].tolist() == [sign(mu) for mu in characters.partitions(n)]
 
 
 def test_the_view_of_hooks_by_brute_force():

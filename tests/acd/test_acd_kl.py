@@ -52,18 +52,6 @@ def bar_of_basis(w):
     return element
 
 
-def bruhat_pairs(n):
-    """All x <= w: the reflexive and transitive closure of x < xt for transpositions t that raise the length."""
-    below = {}
-    for w in sorted(permutations(range(n)), key=length):
-        below[w] = {w}
-        for i in range(n):
-            for j in range(i + 1, n):
-                if w[i] > w[j]:
-                    below[w] |= below[(*w[:i], w[j], *w[i + 1 : j], w[i], *w[j + 1 :])]
-    return {(x, w) for w, lower in below.items() for x in lower}
-
-
 def polynomial(coefficients):
     """Coefficients as the reference gives them: without zeros at the end."""
     stripped = list(coefficients)
@@ -91,22 +79,13 @@ def test_definition_in_the_hecke_algebra(n):
         assert polynomial(table[j][j]) == (1,)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, pytest.param(7, marks=pytest.mark.long)])
 def test_table_and_reference_agree(n):
+    """On all pairs, or, from n = 6 on, on some whose polynomials have a power above the first."""
     group = list(permutations(range(n)))
     table = kl.kl_polynomials(n)
-    for x, row in zip(group, table.tolist(), strict=True):
-        for w, coefficients in zip(group, row, strict=True):
-            assert kl.kazhdan_lusztig(x, w) == polynomial(coefficients)
-
-
-@pytest.mark.parametrize("n", [6, pytest.param(7, marks=pytest.mark.long)])
-def test_table_and_reference_agree_on_samples(n):
-    group = list(permutations(range(n)))
-    table = kl.kl_polynomials(n)
-    rng = np.random.default_rng(n)
-    places = np.argwhere(table[:, :, 2:].any(axis=2))
-    for i, j in rng.choice(places, 20).tolist():
+    places = np.argwhere(table[:, :, 2:].any(axis=2) | (n < 6))
+    for i, j in (places if n < 6 else np.random.default_rng(n).choice(places, 20)).tolist():
         assert kl.kazhdan_lusztig(group[i], group[j]) == polynomial(table[i, j].tolist())
 
 
@@ -176,11 +155,10 @@ def test_cues(generated):
     n = 4
     rows = generated("kl", n)
     cues = {name: cue(rows.X).tolist() for name, cue in kl.TASK.cues.items()}
-    pairs = bruhat_pairs(n)
     for i, row in enumerate(rows.X.tolist()):
         x, w = tuple(row[:n]), tuple(row[n:])
         assert cues["length difference"][i] == length(w) - length(x) + 6 >= 0
-        assert cues["Bruhat order"][i] == ((x, w) in pairs) == rows.y[i, 0]
+        assert cues["Bruhat order"][i] == rows.y[i, 0]  # P_(x,w) begins with 1 exactly if x <= w
         assert cues["equal"][i] == (x == w)
 
 

@@ -54,3 +54,10 @@ def under():
             return module(x, **options)
 
     return call
+
+
+@pytest.fixture(params=["on the CPU", "on other devices"])
+def path(request, monkeypatch):
+    """Both ways to compute the layers."""
+    if request.param == "on other devices":
+        monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)

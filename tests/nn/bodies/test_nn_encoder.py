@@ -59,6 +59,7 @@ def test_the_same_parameters():
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("training", [True, False])
+@pytest.mark.usefixtures("path")
 def test_torchs_function_and_gradients(norm, shape, training):
     ours, theirs = (layer.train(training) for layer in pair(norm))
     with torch.no_grad():
@@ -69,15 +70,6 @@ def test_torchs_function_and_gradients(norm, shape, training):
     for n_read in (None, 1, 2):
         found = results(ours, tokens(*shape), n_read=n_read)
         assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
-
-
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
-    layer, _ = pair(norm)
-    found = results(layer, tokens(4, 9), n_read=1)
-    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
-    expected = results(layer, tokens(4, 9), n_read=1)
-    assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
 
 def test_autocast_and_other_types_are_torchs_affair():

@@ -31,13 +31,6 @@ def tokens(*batch, length=5):
     return torch.randn(*batch, length, P, D, generator=torch.Generator().manual_seed(2))
 
 
-@pytest.fixture(params=["on the CPU", "on other devices"])
-def path(request, monkeypatch):
-    """Both ways to compute the layers."""
-    if request.param == "on other devices":
-        monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
-
-
 def separate(made, place, norm):
     """Torch's own encoder with the weights of a place."""
     layer = torch.nn.TransformerEncoderLayer(D, HEADS, 16, 0.0, batch_first=True, norm_first=norm == "pre")
