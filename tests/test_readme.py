@@ -53,16 +53,18 @@ FIGURES = {
         (*DIVISORS, "base 10, a token a digit", "learned, of 100"),
         (*DIVISORS, "same inputs, no network", "learned, of 100"),
     ),
-    "n modulo a prime that it is told": (
-        ("one-hot digits {} %, base 10 {} %", "{:.1f}"),
+    "n modulo a known prime": (
+        ("one-hot digits {} %, base 10 {} %, a table on the same inputs {} %", "{:.1f}"),
         (CONTROLS, "**`order`", "AOE, one-hot digits, 101 a place", "test"),
         (CONTROLS, "**`order`", "base 10, a token a digit", "test"),
+        (CONTROLS, "**`order`", "same inputs, no network, 101 a place", "test"),
     ),
     "products of numbers": (
-        ("characters apart {} %, in one vector {}, FoNE {}", "{:.0f}"),
+        ("characters apart {} %, in one vector {}, FoNE {}, least squares without a network {}", "{:.0f}"),
         (*PRODUCTS, "adelic-placewise"),
         (*PRODUCTS, "adelic-flat"),
         (*PRODUCTS, "fone"),
+        (*PRODUCTS, "least-squares"),
     ),
     "a condition at each prime": (
         ("valuations and units {} %, one-hot digits in a Transformer {} %, a table on the same inputs {} %", "{:.1f}"),

@@ -29,3 +29,5 @@ def test_more_numbers_come_whole_or_not_at_all():
 def test_unknown_parts_are_refused():
     with pytest.raises(UnknownNameError, match="unknown part 'fome'; did you mean 'fone'"):
         nn.UnionEmbedding([5, 7], d_model=8, parts="fome")
+    with pytest.raises(ConfigurationError, match="names fone twice"):
+        nn.UnionEmbedding([5, 7], d_model=8, parts="fone+fone")

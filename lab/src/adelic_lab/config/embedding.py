@@ -51,10 +51,10 @@ class EmbeddingConfig(Model):
             residue, abacus is for numbers of several digits, and angular makes a number a point on a circle.
             [default: the recipe's, else adelic]
         features: Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized
-            (mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v,
-            and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or
-            combined (characters, valuation-unit, and the real value in several scales), the default on a table of your
-            own.
+            (mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, residues (a trained vector for
+            each n mod p^k), valuation-unit (of p^v·u: v, and u modulo p, one-hot), multiplicative-characters (v, and
+            the Dirichlet characters of u modulo p) or combined (characters, valuation-unit, and the real value in
+            several scales), the default on a table of your own.
         projection: Trained map from AOE's features to the vector of a number: none or linear.
         primes: Primes at which AOE has the digits of a number, all different, as 2,3,5.
         precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes

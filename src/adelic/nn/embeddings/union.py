@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 import torch
 from torch import nn
 
-from adelic.errors import UnknownNameError
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.embeddings.adelic import AdelicEmbedding
 from adelic.nn.embeddings.base import NumberEmbedding, longer
 from adelic.nn.embeddings.features import ScaledEmbedding
@@ -70,9 +70,12 @@ class UnionEmbedding(NumberEmbedding):
             "residues": {"features": "residues", "projection": "linear", "coordinates": "p-adic"},
         }
         self.parts = nn.ModuleDict()
-        for part in parts.split("+"):
+        named = parts.split("+")
+        for part in named:
             if part not in PARTS:
-                raise UnknownNameError.of("part", part, PARTS)
+                raise UnknownNameError.of("part", part, PARTS, listed="parts, with + between them")
+            if named.count(part) > 1:
+                raise ConfigurationError(f"parts={parts!r} names {part} twice; name each once")
             build: Any = PARTS[part]
             self.parts[part] = build(self.vocabulary, d_model, **options.get(part, {}))
 

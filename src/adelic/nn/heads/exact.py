@@ -492,6 +492,8 @@ class WrittenNumbers(NamedTuple):
 
 _DECIMALS = 13
 """A number with fewer decimals is written as a decimal."""
+_LONGEST = 1_000
+"""A number of more characters is shortened in a derivation."""
 
 
 def operation(name: str) -> Operation:
@@ -521,8 +523,8 @@ def choice_text(choice: Choice, numbers: Sequence[Any]) -> str:
 
     >>> from fractions import Fraction
     >>> numbers = [Fraction(3), Fraction(1, 3), Fraction(-5, 4)]
-    >>> choice_text(("*", ("+", 0, 1), 2), numbers), choice_text(("gcd", 0, 2), numbers)
-    ('(3 + 1/3) × (−1.25)', 'gcd(3, −1.25)')
+    >>> [choice_text(choice, numbers) for choice in (("*", ("+", 0, 1), 2), ("gcd", 0, 2), ("/", 0, 1))]
+    ['(3 + 1/3) × (−1.25)', 'gcd(3, −1.25)', '3 ÷ (1/3)']
     """
     name, *operands = choice
     if name == "free":
@@ -533,7 +535,8 @@ def choice_text(choice: Choice, numbers: Sequence[Any]) -> str:
         if i is not None
     ]
     if name in ("+", "-", "*", "/", "**"):  # other operations write brackets or bars around
-        texts = [f"({text})" if text.startswith("−") else text for text in texts]
+        binds = name in ("*", "/", "**")  # 2/3 ÷ 4/9 would be read from left to right
+        texts = [f"({t})" if t.startswith("−") or (binds and "/" in t and t[0] != "(") else t for t in texts]
     return operation(name).text.format(**dict(zip("ab", texts, strict=False)))
 
 
@@ -569,6 +572,7 @@ def _shown(q: Any) -> str:
     """Return a number, as a decimal where that is short."""
     power = next((k for k in range(_DECIMALS) if 10**k % q.denominator == 0), None)
     if not power:
-        return describe(q, 60).replace("-", "−")
+        whole = number_text(q)
+        return (whole if len(whole) <= _LONGEST else describe(q)).replace("-", "−")
     digits = number_text(abs(q.numerator) * (10**power // q.denominator)).zfill(power + 1)
     return ("−" if q < 0 else "") + f"{digits[:-power]}.{digits[-power:]}"

@@ -454,8 +454,8 @@ class _Watch:
             self.is_told = True
             warnings.warn(
                 "a number that is to be written comes from none of the context by an operation, and the other head "
-                "cannot say it, so it is not learned; equip takes more operations, constants, max_numerator and "
-                "max_denominator",
+                "cannot say it, so it is not learned; give further operations or constants, or a greater max_numerator "
+                "or max_denominator",
                 stacklevel=5,
             )
         self.n_targets, self.n_derivable = self.n_targets + len(has), self.n_derivable + has.sum()
