@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from adelic import nn
-from adelic.errors import EncodingError, UnknownNameError
+from adelic.errors import ConfigurationError, EncodingError, UnknownNameError
 
 
 def test_the_vectors_are_the_sum_of_the_parts():
