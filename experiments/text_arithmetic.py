@@ -6,7 +6,7 @@
     python experiments/text_arithmetic.py tables         # those of docs/exact.md, and its picture
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
-lets it answer all test questions of its modules. Every model (text_models.py, text_rivals.py) has the same Transformer,
+lets it answer all test questions of its modules. Every network (text_models.py) has the same Transformer,
 training questions, batch size and optimizer; the learning rate is warmed up over 2 % of the seconds and falls to 0 with
 them. It writes a JSON with the right answers of each module and regime, and a Parquet with all predictions, from which
 anybody can count again. A run whose results are there is not made again. An answer is right if it has the value of the
@@ -23,7 +23,7 @@ import re
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -37,10 +37,8 @@ import pyarrow.parquet as pq
 import text_questions
 import text_sources
 import torch
-from text_models import TRUTH, AdelicHead, Operations, OperationsSeen, Rewrite, Row, descended
-from text_rivals import Abacus, Characters, FoNE, XVal
-from text_table import Table as TemplateTable
-from text_table import TableInSteps
+from text_models import NETWORKS, TRUTH, Model, Row, descended
+from text_table import TABLES
 
 from adelic.cli.options import Flag
 from adelic.storage.files import atomic_write
@@ -48,20 +46,8 @@ from adelic.storage.records import sha256
 from adelic_lab.report.plots import COLOURS, DASHES, GREY, canvas, render
 from adelic_lab.report.table import NOT_RUN, Table, to_markdown
 
-TABLES = {"table": TemplateTable, "table-in-steps": TableInSteps}
-"""By name: what makes a model without a network of training questions."""
-MODELS: dict[str, Callable[[Sequence[Row]], Any]] = {
-    "operations": Operations,
-    "operations-seen": OperationsSeen,
-    "rewrite": Rewrite,
-    "characters": Characters,
-    "abacus": Abacus,
-    "fone": FoNE,
-    "xval": XVal,
-    "adelic-head": AdelicHead,
-    **TABLES,
-}
-"""Likewise, all."""
+MODELS = NETWORKS | TABLES
+"""By name: what makes a model of training questions; those of TABLES are no networks."""
 FOLDER = common.RESULTS / "text_arithmetic"
 PAGE, PICTURE = common.DOCS / "exact.md", common.DOCS / "exact" / "seconds.svg"
 MARK = "table: experiments/results/text_arithmetic"
@@ -110,31 +96,30 @@ def run(
         validation: answer training questions that were not drawn.
         folder: of the results.
     """
-    network = model not in TABLES
     name = f"{questions.stem}-{modules.replace(',', '+')}-{model}-{seed}"
-    rate = (chosen_rate(folder, model) if network else 0.0) if rate is None else rate
+    rate = (chosen_rate(folder, model) if model in NETWORKS else 0.0) if rate is None else rate
     path = folder / (f"{name}-{rate:g}-validation.json" if validation else f"{name}.json")
     if path.exists():
         common.say(f"{path} is there")
         return
     torch.set_num_threads(1)
     pool, tests = read(questions, modules)
-    clock = Clock()
+    start = time.process_time()
     rows, rest = drawn(pool, train, seed)
     if validation:
         tests = {("validation", module): held[:OF_A_CURVE] for module, held in rest.items()}
     torch.manual_seed(seed)
-    made, steps, curve = MODELS[model](rows), 0, []
-    if network:
-        steps, curve = taught(made, seconds, rate, seed, {} if validation else tests, clock)
-    spent = clock.seconds
+    made = MODELS[model](rows)
+    about: dict[str, Any] = {"parameters": 0, "steps": 0, "curve": []}
+    about["seconds"] = round(time.process_time() - start, 2)
+    if isinstance(made, Model):
+        about = taught(made, seconds, rate, seed, {} if validation else tests, start)
     right, predictions = examined(made, tests)
     if not validation:
         write_predictions(path.with_suffix(".parquet"), predictions)
     found = {"questions": questions.stem, "sha256": sha256(questions.read_bytes()), "modules": modules, "model": model}
-    found |= {"seed": seed, "told": made.told, "train": len(rows), "rate": rate}
-    found |= {"parameters": sum(p.numel() for p in made.parameters()) if network else 0, "seconds": round(spent, 2)}
-    found |= {"seconds_of_tests": round(clock.since() - spent, 2), "steps": steps, "right": right, "curve": curve}
+    found |= {"seed": seed, "told": made.told, "train": len(rows), "rate": rate, "right": right} | about
+    found["seconds_of_tests"] = round(time.process_time() - start - about["seconds"], 2)
     common.write(path.name, ("adelic", "torch", "transformers", "numpy", "scikit-learn"), found, path)
     common.say(f"{path.stem}: {100 * share(right):.2f} % right")
 
@@ -236,44 +221,31 @@ def drawn(pool: Mapping[str, list[Row]], n: int, seed: int) -> tuple[list[Row], 
     return [train[i] for i in rng.permutation(len(train)).tolist()], rest
 
 
-class Clock:
-    """CPU seconds of this process, of training and of all."""
+def taught(model: Model, seconds: float, rate: float, seed: int, tests: Tests, start: float) -> dict[str, Any]:
+    """Train a model until so many CPU seconds after the start; return what came of it.
 
-    def __init__(self) -> None:
-        self._start, self._apart = time.process_time(), 0.0
-
-    @property
-    def seconds(self) -> float:
-        """Return the seconds without those that were spent apart."""
-        return self.since() - self._apart
-
-    def since(self) -> float:
-        """Return all seconds."""
-        return time.process_time() - self._start
-
-    def apart(self, seconds: float) -> None:
-        """Leave out seconds."""
-        self._apart += seconds
-
-
-def taught(
-    model: Any, seconds: float, rate: float, seed: int, tests: Tests, clock: Clock
-) -> tuple[int, list[dict[str, Any]]]:
-    """Train a model until the clock has the seconds; return its steps, and its curve on a part of the tests."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
-    part = {key: rows[:OF_A_CURVE] for key, rows in tests.items()}
+    Its curve is of a part of the tests, whose seconds do not count.
+    """
     curve: list[dict[str, Any]] = []
-    ahead, steps = list(SHARES if tests else ()), 0
-    losses = (functools.partial(model.loss, chosen) for chosen in batches(model.lengths(), seed))
-    rate_at = lambda done: rate * min(1.0, done / 0.02 + 0.01) * (1 - done)  # noqa: E731
-    for done in descended(optimizer, losses, lambda: clock.seconds / seconds, rate_at):
-        steps += 1
+    ahead, n = list(SHARES if tests else ()), 0
+    losses = (model.loss(chosen) for chosen in batches(model.lengths, seed))
+
+    def progress() -> float:
+        return (time.process_time() - start) / seconds
+
+    def rate_at(done: float) -> float:
+        return rate * min(1.0, done / 0.02 + 0.01) * (1 - done)
+
+    for n, done in enumerate(descended(model, losses, progress, rate_at), start=1):  # noqa: B007
         if ahead and done >= ahead[0]:
-            before = clock.since()
-            curve.append({"seconds": round(clock.seconds, 2), "right": examined(model, part)[0]})
-            clock.apart(clock.since() - before)
+            before = time.process_time()
+            right, _ = examined(model, {key: rows[:OF_A_CURVE] for key, rows in tests.items()})
+            curve.append({"seconds": round(before - start, 2), "right": right})
+            start += time.process_time() - before
             ahead.pop(0)
-    return steps, curve
+    parameters = sum(weight.numel() for weight in model.parameters())
+    spent = round(time.process_time() - start, 2)
+    return {"parameters": parameters, "seconds": spent, "steps": n, "curve": curve}
 
 
 def batches(lengths: Sequence[int], seed: int) -> Iterator[list[int]]:
@@ -290,21 +262,15 @@ def batches(lengths: Sequence[int], seed: int) -> Iterator[list[int]]:
 
 def examined(model: Any, tests: Tests) -> tuple[dict[str, dict[str, list[int]]], list[dict[str, Any]]]:
     """Return how many answers are right, of how many, by regime and module; and all predictions."""
-    network = isinstance(model, torch.nn.Module)
-    if network:
-        model.eval()
-    right: dict[str, dict[str, list[int]]] = {}
+    right: dict[str, dict[str, list[int]]] = defaultdict(dict)
     predictions = []
     for (regime, module), rows in tests.items():
         written = model.write([question for question, _ in rows])
-        count = sum(is_right(text, answer) for (text, _), (_, answer) in zip(written, rows, strict=True))
-        right.setdefault(regime, {})[module] = [count, len(rows)]
+        right[regime][module] = [sum(map(is_right, (text for text, _ in written), (a for _, a in rows))), len(rows)]
         predictions += [
             {"module": module, "regime": regime, "index": k, "predicted": text, "derivation": derivation}
             for k, (text, derivation) in enumerate(written)
         ]
-    if network:
-        model.train()
     return right, predictions
 
 
@@ -349,27 +315,30 @@ def tables_of(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     order = ["operations", *TABLES, *MODELS]
     tested = [one for one in results if set(REGIMES) & set(one["right"])]
     runs = pd.DataFrame(sorted(tested, key=lambda one: (order.index(one["model"]), one["seed"])))
+    write = functools.partial(common.mean_percent, decimals=2)
     made = []
     for (questions, modules), group in runs.groupby(["questions", "modules"], sort=False) if tested else ():
-        title, names = f"{questions}, {modules}", group["model"].unique()
+        title = f"{questions}, {modules}"
+        of_models = group.groupby("model", sort=False)
+        found = [
+            (model, regime, module, n / of)
+            for model, right in zip(group["model"], group["right"], strict=True)
+            for regime, of_regime in right.items()
+            for module, (n, of) in of_regime.items()
+        ]
+        every = pd.DataFrame(found, columns=["model", "regime", "module", "share"])
         for regime in REGIMES:
-            found = [
-                (model, module, n / of)
-                for model, right in zip(group["model"], group["right"], strict=True)
-                for module, (n, of) in right.get(regime, {}).items()
-            ]
-            if found:
-                shares = pd.DataFrame(found, columns=["model", "module", "share"])
-                write = functools.partial(common.mean_percent, decimals=2)
-                cells = shares.pivot_table("share", "module", "model", aggfunc=write).reindex(columns=names)
-                texts = cells.fillna(NOT_RUN).reset_index()
+            shares = every[every["regime"] == regime]
+            if len(shares):
+                cells = shares.pivot_table("share", "module", "model", aggfunc=write).reindex(
+                    columns=[*of_models.groups]
+                )
                 below = shares[shares["model"] == "operations"].groupby("module")["share"].mean() < GOAL
                 notes = ["Right answers in percent, mean over seeds ± standard deviation."]
                 if len(below):
                     missed = ", ".join(below.index[below]) or "none"
                     notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {missed}.")
-                made.append(Table(texts, tuple(notes), f"{title}: {regime}"))
-        of_models = group.groupby("model", sort=False)
+                made.append(Table(cells.fillna(NOT_RUN).reset_index(), tuple(notes), f"{title}: {regime}"))
         means = of_models[["parameters", "seconds", "steps", "train"]].mean().map("{:,.0f}".format)
         means.insert(0, "told", of_models["told"].first())
         means["seeds"] = of_models.size().map(str)
@@ -383,24 +352,24 @@ _TICKS = (2, 5, 10, 20, 50, 100)
 
 def drawn_curves(results: Sequence[Mapping[str, Any]]) -> bytes:
     """Return an SVG of right answers against CPU seconds, a panel for each group of modules and regime."""
-    panels: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for result in results:
-        for regime in REGIMES:
-            if regime in result["right"] and result["questions"] == QUESTIONS.stem and result["modules"] in GROUPS:
-                panels[result["modules"], regime][result["model"]].append(result)
+    points = pd.DataFrame(
+        {"modules": one["modules"], "regime": regime, "model": one["model"], "point": k}
+        | {"seconds": point["seconds"], "percent": 100 * share(point["right"], regime)}
+        for one in results
+        if one["questions"] == QUESTIONS.stem and one["modules"] in GROUPS
+        for regime in REGIMES
+        if regime in one["right"]
+        for k, point in enumerate([*one["curve"], one])
+    )
+    panels = sorted(points.groupby(["modules", "regime"]), key=lambda panel: panel[0], reverse=True)
     with canvas(10.5, 3.4, GREY) as figure:
-        axes_of = figure.subplots(1, max(1, len(panels)), sharex=True, sharey=True, squeeze=False)[0]
-        names = list(MODELS)
-        for axes, ((modules, regime), models) in zip(axes_of, sorted(panels.items(), reverse=True), strict=False):
-            for k, name in ((names.index(name), name) for name in models):
-                points = defaultdict(list)
-                for one in models[name]:
-                    for at, point in enumerate([*one["curve"], one]):
-                        points[at].append((point["seconds"], 100 * share(point["right"], regime)))
-                means = [np.mean(points[at], axis=0) for at in sorted(points)]
+        axes_of = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, (title, panel) in zip(axes_of, panels, strict=True):
+            for name, of_model in panel.groupby("model", sort=False):
+                k, means = list(MODELS).index(name), of_model.groupby("point")[["seconds", "percent"]].mean()
                 look = {"color": GREY if name in TABLES else COLOURS[k % len(COLOURS)], "linestyle": DASHES[k // 6]}
-                axes.plot(*zip(*means, strict=True), marker="osD^vPX*<>hd"[k], label=name, markersize=5, **look)
-            axes.set_title(f"{modules}, {regime}", fontsize=9, loc="left")
+                axes.plot(*means.to_numpy().T, marker="osD^vPX*<>hd"[k], label=name, markersize=5, **look)
+            axes.set_title(", ".join(title), fontsize=9, loc="left")
             axes.set_xscale("log")
             axes.set_xticks(_TICKS, [f"{second}" for second in _TICKS])
             axes.set_xticks([], minor=True)

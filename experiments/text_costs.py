@@ -31,8 +31,9 @@ from typing import Any, Literal
 
 import common
 import torch
-from tokenizers import ByteLevelBPETokenizer, Tokenizer, models, pre_tokenizers
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from text_models import descended, small_llama, word_tokenizer
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from adelic import AdeleSpace
 from adelic.integrations.transformers import NumberCollator, NumberTokenizer, equip
@@ -96,15 +97,14 @@ def measured(size: tuple[int, int], n: int, repetitions: int) -> dict[str, Any]:
         prompts = tokenizer([text["prompt"] for text in texts])
         if not operations:
             plain = {key: batch[key] for key in ("input_ids", "attention_mask", "labels")}
-            only = functools.partial(only_token, token=tokenizer.token_id)
-            bare = made(size, len(tokenizer.tokenizer))
+            never = [k for k in range(len(tokenizer.tokenizer)) if k != tokenizer.token_id]
+            bare = llama(size, len(tokenizer.tokenizer))
             runs["plain step"] = trainer(bare, plain)
-            runs["plain written"] = functools.partial(
-                written, bare, {key: prompts[key] for key in tuple(plain)[:2]}, only
-            )
+            read = {key: prompts[key] for key in tuple(plain)[:2]}
+            runs["plain written"] = functools.partial(written, bare, read, never)
         runs[f"{name} step"] = trainer(model, batch)
         runs[f"{name} collator"] = functools.partial(collator, learned)
-        runs[f"{name} written"] = functools.partial(written, model, dict(prompts), only)
+        runs[f"{name} written"] = functools.partial(written, model, dict(prompts), never)
     seconds = common.medians(common.interleaved(runs, repetitions, time.process_time))
     ratios = {
         name: {
@@ -137,27 +137,17 @@ def examples(n: int, below: int) -> list[dict[str, str]]:
     return texts
 
 
-def made(size: tuple[int, int], vocabulary: int) -> LlamaForCausalLM:
-    """Return a Llama."""
-    layers, width = size
+def llama(size: tuple[int, int], vocabulary: int) -> Any:
+    """Return the plain model."""
     torch.manual_seed(0)
-    sizes = {"vocab_size": vocabulary, "hidden_size": width, "intermediate_size": 4 * width}
-    ends = {"bos_token_id": None, "eos_token_id": None, "pad_token_id": 1}
-    return LlamaForCausalLM(LlamaConfig(**sizes, num_hidden_layers=layers, num_attention_heads=4, **ends))
+    return small_llama(vocabulary, layers=size[0], width=size[1])
 
 
 def equipped(size: tuple[int, int], operations: tuple[str, ...]) -> tuple[Any, NumberTokenizer]:
     """Return an equipped Llama and its tokenizer."""
-    words = Tokenizer(
-        models.WordLevel({word: i for i, word in enumerate(("[UNK]", "[PAD]", *WORDS))}, unk_token="[UNK]")
-    )
-    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "model_input_names": ["input_ids", "attention_mask"]}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, padding_side="left", **names)
-    model = equip(
-        made(size, len(tokenizer)), tokenizer, SPACE, real_scale=100, max_numerator=2000, operations=operations
-    )
-    return model, NumberTokenizer(tokenizer)
+    tokenizer = word_tokenizer(WORDS)
+    options = {"real_scale": 100, "max_numerator": 2000, "operations": operations}
+    return equip(llama(size, len(tokenizer)), tokenizer, SPACE, **options), NumberTokenizer(tokenizer)
 
 
 def trainer(model: Any, batch: dict[str, torch.Tensor]) -> Callable[[], None]:
@@ -173,16 +163,9 @@ def trainer(model: Any, batch: dict[str, torch.Tensor]) -> Callable[[], None]:
     return take
 
 
-def written(model: Any, prompts: dict[str, torch.Tensor], only: Callable[..., Any]) -> Any:
-    """Return what a model writes behind prompts: one number each."""
-    return model.eval().generate(**prompts, max_new_tokens=1, do_sample=False, logits_processor=[only])
-
-
-def only_token(input_ids: torch.Tensor, scores: torch.Tensor, *, token: int) -> torch.Tensor:
-    """Return scores that leave one token."""
-    kept = torch.full_like(scores, -torch.inf)
-    kept[:, token] = 0
-    return kept
+def written(model: Any, prompts: dict[str, torch.Tensor], never: list[int]) -> Any:
+    """Return what a model writes behind prompts: one token, and none of some."""
+    return model.eval().generate(**prompts, max_new_tokens=1, do_sample=False, suppress_tokens=never)
 
 
 def perplexity(
@@ -275,13 +258,10 @@ def question(rng: random.Random, below: int = 100) -> dict[str, str]:
 
 def fit(model: Any, tokenizer: Any, batches: Iterator[list[Example]], steps: int) -> None:
     """Train a model for so many steps, with a rate that falls to 0."""
-    optimizer = torch.optim.AdamW(model.train().parameters())
-    for step, texts in enumerate(itertools.islice(batches, steps)):
-        optimizer.param_groups[0]["lr"] = RATE * (1 - step / steps)
-        model(**labelled(tokenizer, texts)).loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
+    losses = (model(**labelled(tokenizer, texts)).loss for texts in batches)
+    progress = (step / steps for step in range(steps + 1))
+    for _ in descended(model.train(), losses, progress.__next__, lambda done: RATE * (1 - done)):
+        pass
 
 
 def labelled(tokenizer: Any, examples: Sequence[Example]) -> dict[str, torch.Tensor]:

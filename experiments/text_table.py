@@ -194,3 +194,7 @@ def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str |
         return (str(chosen[0]), choice_text(("copy", 0), chosen)) if chosen else ("", None)
     value = result(template.operation, *chosen) if len(chosen) == 2 else None
     return ("", None) if value is None else (str(value), choice_text((template.operation, *range(len(chosen))), chosen))
+
+
+TABLES = {"table": Table, "table-in-steps": TableInSteps}
+"""By name: what makes a model without a network of training questions."""

@@ -11,8 +11,8 @@ import pytest
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "experiments"
-OF_TEXT = {"text_models", "text_rivals", "text_table", "text_word_models"}
-"""What text_arithmetic and text_word_problems consist of, which is tested with them."""
+OF_TEXT = {"text_models", "text_table"}
+"""What text_arithmetic consists of, which is tested with it."""
 WITH_TESTS = {"common", "tables", "moebius_ceiling", "training", "arithmetic_searches", "text_costs"} | OF_TEXT
 """Of these main runs elsewhere: in test_docs.py and in the files of their names."""
 FIGURES = {"seconds": 1.0, "peak_bytes": 9, "rows": 6, "file_bytes": 9}

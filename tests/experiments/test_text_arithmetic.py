@@ -6,6 +6,7 @@ import itertools
 import json
 from contextlib import suppress
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +28,8 @@ pytestmark = [
 
 
 @pytest.fixture
-def rivals(script):
-    return importlib.import_module("text_rivals")
+def models(script):
+    return importlib.import_module("text_models")
 
 
 @pytest.fixture
@@ -97,16 +98,8 @@ def test_a_run_writes_what_anybody_can_count_again(script, run, file, model, mon
 @pytest.fixture
 def steps(script, monkeypatch):
     """A clock whose seconds are steps of training."""
-
-    class Steps(script.Clock):
-        n = 0
-
-        @property
-        def seconds(self):
-            self.n += 1
-            return self.n
-
-    monkeypatch.setattr(script, "Clock", Steps)
+    clock = itertools.count()
+    monkeypatch.setattr(script, "time", SimpleNamespace(process_time=lambda: next(clock)))
     monkeypatch.setattr(script, "SHARES", ())
 
 
@@ -154,9 +147,10 @@ def test_the_table_in_steps_knows_what_is_next_by_the_words_around(script, templ
     assert table.write(["Who?", "Calculate 5 - (7 - 3)."]) == [("", None), ("1", "7 − 3; 5 − 4")]
 
 
-def test_rewriting_learns_steps_where_they_give_the_answer():
-    models = importlib.import_module("text_models")
-    model = models.Rewrite([("What is 5 + 2 * 3?", "11"), ("In base 6, what is 5 + 2?", "11"), ("Who?", "me")])
+def test_rewriting_learns_steps_where_they_give_the_answer(models):
+    model = models.NETWORKS["rewrite"](
+        [("What is 5 + 2 * 3?", "11"), ("In base 6, what is 5 + 2?", "11"), ("Who?", "me")]
+    )
     assert [one["completion"] for one in model.examples] == [" 6", " 11", " 11", " 11 [END]", " me [END]"]
 
 
@@ -215,22 +209,22 @@ def test_batches_have_each_question_once_an_epoch_and_like_lengths(script):
 
 
 @pytest.mark.parametrize("text", ["is -12.50 more", "7/3 of -0.007", "1,234 , 5 , -6", "a b", "-1/20"])
-def test_what_abacus_spells_is_read_again(rivals, text):
-    tokens = [token for token, _ in rivals.Abacus.split(None, text)]
-    back = rivals.unspelled(tokens)
-    assert rivals.words_and_numbers(back) == rivals.words_and_numbers(text.replace(",234", "234"))
+def test_what_abacus_spells_is_read_again(models, text):
+    tokens = [token for token, _ in models.Abacus.split(None, text)]
+    back = models.unspelled(tokens)
+    assert models.words_and_numbers(back) == models.words_and_numbers(text.replace(",234", "234"))
 
 
-def test_abacus_gives_digits_the_places_of_their_powers_of_ten(rivals):
+def test_abacus_gives_digits_the_places_of_their_powers_of_ten(models):
     for number in ("-12.5", "300", "0.07", "22/7", "5"):
         for part in number.split("/"):
-            size = sum(int(token) * Fraction(10) ** place for token, place in rivals.spelled(part) if token.isdigit())
+            size = sum(int(token) * Fraction(10) ** place for token, place in models.spelled(part) if token.isdigit())
             assert size == abs(Fraction(part))
 
 
-def test_fone_reads_and_says_numbers_of_its_digits(rivals):
+def test_fone_reads_and_says_numbers_of_its_digits(models):
     rows = [("What is 12.25 plus 1?", "13.25"), ("What is 1/3 plus 1?", "4/3")]
-    model = rivals.FoNE(rows)
+    model = models.FoNE(rows)
     assert (model.whole, model.decimals) == (3, 3)
     exact = [Fraction(q) for q in ("12.25", "-999.125", "0")]
     assert [model.readable(q) for q in exact] == exact

@@ -51,13 +51,8 @@ def data(tmp_path):
     return tmp_path / "data"
 
 
-@pytest.fixture
-def models(script):
-    return importlib.import_module("text_word_models")
-
-
 def problem(text, numbers, answer):
-    return importlib.import_module("text_word_models").Problem(
+    return importlib.import_module("text_word_problems").Problem(
         tuple(text.split()), tuple(map(Fraction, numbers)), Fraction(answer)
     )
 
@@ -94,40 +89,40 @@ def test_the_equation_is_not_read_and_thirds_are_thirds(script, data):
         script.read(data, "svamp", 3, validation=False, seed=0)
 
 
-def test_unknown_words_are_the_same_unknown_word_all_through_a_problem(models):
+def test_unknown_words_are_the_same_unknown_word_all_through_a_problem(script):
     known = [problem("she has number0 pens . how many ?", [2], 2)] * 2
-    reader = models.Reader(known, unknown=0.0, irrelevant=0.0)
+    reader = script.Reader(known, unknown=0.0, irrelevant=0.0)
     batch = reader([problem("she has number0 zlots and a zlot of number7 . how many ?", [3], 3)])
     ids = batch.ids[0].tolist()
     assert ids[3] == ids[6] != ids[4]  # zlots, zlot, and
-    assert max(ids[3], ids[4], ids[5]) < 2 + models.STRANGERS <= min(ids[0], ids[1])
-    assert (ids[2], batch.places.tolist()) == (models.AT_NUMBER, [[2]])
+    assert max(ids[3], ids[4], ids[5]) < 2 + script.STRANGERS <= min(ids[0], ids[1])
+    assert (ids[2], batch.places.tolist()) == (script.AT_NUMBER, [[2]])
     assert batch.endings[0, 3] == 1
     assert batch.is_question[0].tolist() == [False] * 10 + [True] * 3
 
 
-def test_irrelevant_sentences_bring_a_number_and_leave_the_answer(models):
+def test_irrelevant_sentences_bring_a_number_and_leave_the_answer(script):
     some = [problem(f"{name} ate number0 pies . she got number1 . how many ?", [5, 7], 12) for name in NAMES]
-    reader = models.Reader(some, unknown=0.5, irrelevant=1.0)
+    reader = script.Reader(some, unknown=0.5, irrelevant=1.0)
     batch = reader(some, np.random.default_rng(0))
     assert batch.places.shape == (4, 3)
-    assert (batch.ids.gather(1, batch.places) == models.AT_NUMBER).all()
+    assert (batch.ids.gather(1, batch.places) == script.AT_NUMBER).all()
     assert reader(some).places.shape == (4, 2)
-    without = models.Reader([problem("how many are number0 ?", [1], 1)], unknown=0.0, irrelevant=1.0)
+    without = script.Reader([problem("how many are number0 ?", [1], 1)], unknown=0.0, irrelevant=1.0)
     assert without(some, np.random.default_rng(0)).places.shape == (4, 2)  # there is none to put in
 
 
-def test_templates_are_all_derivations_of_one_operation_or_two(models):
+def test_templates_are_all_derivations_of_one_operation_or_two(script):
     numbers = [Fraction(6), Fraction(3), Fraction(2)]
-    found = models.templates(models.Problem((), tuple(numbers), Fraction(9)))
+    found = script.templates(script.Problem((), tuple(numbers), Fraction(9)))
     assert ("+", 0, 1) in found
     assert ("*", ("/", 0, 2), 1) in found
-    assert all(models._value(one, numbers) == 9 for one in found)
-    assert models.templates(models.Problem((), (Fraction(0), Fraction(0)), Fraction(70))) == []
+    assert all(script._value(one, numbers) == 9 for one in found)
+    assert script.templates(script.Problem((), (Fraction(0), Fraction(0)), Fraction(70))) == []
 
 
-def test_the_table_says_nothing_of_other_counts_of_numbers(models):
-    model = models.Templates([problem("a has number0 and number1 more .", [2, 3], 5)] * 3)
+def test_the_table_says_nothing_of_other_counts_of_numbers(script):
+    model = script.Templates([problem("a has number0 and number1 more .", [2, 3], 5)] * 3)
     written = model.write([problem("a has number0 and number1 more .", [4, 9], 13), problem("a number0 .", [4], 4)])
     assert written.values.tolist() == [13, None]
     assert written.derivations.tolist() == ["4 + 9", None]
@@ -139,10 +134,18 @@ def test_folds_of_a_seed_are_pooled_if_all_are_there(script):
     assert script.pooled(pd.DataFrame([run | {"dataset": "mawps"}]), "test") == []
 
 
-def test_probabilities_of_answers_are_what_the_loss_says(models):
+def test_probabilities_of_answers_are_what_the_loss_says(script):
     some = [problem("she has number0 pens and number1 . how many ?", [2, 9], 11)] * 2
-    sizes = {"width": 16, "layers": 1, "heads": 4, "key_features": 8, "dropout": (0.1, 0.1), "steps": 2}
-    model = models.Solver(models.Reader(some, unknown=0.1, irrelevant=0.0), (), **sizes).eval()
+    sizes = {
+        "width": 16,
+        "layers": 1,
+        "heads": 4,
+        "key_features": 8,
+        "dropout": (0.1, 0.1),
+        "steps": 2,
+        "constants": (),
+    }
+    model = script.Solver(script.Reader(some, unknown=0.1, irrelevant=0.0), sizes).eval()
     assert 0 < model.probability(some[0]) < 1
     assert model.probability(some[0]._replace(answer=Fraction(1, 977))) == 0
     assert model.loss(some).item() == pytest.approx(-np.log(model.probability(some[0])), rel=1e-4)
