@@ -133,11 +133,3 @@ def test_an_encoder_for_a_lossy_column():
         AdelicEncoder.for_column([1, 2.0**60], show=False, lossy="error")
     later = AdelicEncoder.for_column([1, 2], show=False, handle_missing="indicator").fit([[1], [2]])
     assert later.transform([[None]])[0, -1] == 1
-
-
-def test_dates_as_text_are_days():
-    texts = pd.DataFrame({"day": ["1970-01-08", "2024-02-29"]})
-    days = pd.DataFrame({"day": [7, 19782]})
-    encoder = AdelicEncoder(precision=15)
-    assert np.array_equal(encoder.fit_transform(texts), AdelicEncoder(precision=15).fit_transform(days))
-    assert np.array_equal(encoder.transform(texts[:1]), encoder.transform(days[:1]))

@@ -1,4 +1,3 @@
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 
@@ -73,13 +72,6 @@ def test_what_is_no_number(numbers):
         Vocabulary(numbers)
     with pytest.raises(AdelicError):
         Vocabulary([1, 2]).ids(numbers)
-
-
-def test_pickle():
-    vocabulary = Vocabulary(["1/2", 3])
-    copy = pickle.loads(pickle.dumps(vocabulary))
-    assert copy.numbers == vocabulary.numbers
-    assert copy.ids([3]).tolist() == [1]
 
 
 def test_repr_is_short():

@@ -220,14 +220,6 @@ def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
         classifier(pooling="tokens", max_length=4)(IDS[:, :3])
 
 
-def test_the_classifiers_dropout_is_a_function_of_the_noise(under):
-    model = classifier(dropout=0.3).train()
-    assert torch.equal(under(model, IDS, noise=Noise(1)), under(model, IDS, noise=Noise(1)))
-    assert not torch.equal(under(model, IDS, noise=Noise(1)), under(model, IDS, noise=Noise(2)))
-    parts = [under(model, IDS[i : i + 1], noise=Noise(1).from_row(i)) for i in (0, 1)]
-    assert torch.allclose(torch.cat(parts), under(model, IDS, noise=Noise(1)), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
