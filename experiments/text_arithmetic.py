@@ -146,15 +146,12 @@ def judge(*, python: Path | None = None, folder: Path = FOLDER, output: Path | N
         folder: of the predictions.
         output: file of the scores.
     """
-    entries: dict[str, list[int]] = defaultdict(list)
-    for row in pq.read_table(
-        QUESTIONS.with_stem("reasoning_gym"), filters=[("regime", "==", "interpolate")]
-    ).to_pylist():
-        entries[row["module"]].append(int(row["index"]))
+    entries = pd.read_parquet(QUESTIONS.with_stem("reasoning_gym"), filters=[("regime", "==", "interpolate")])
+    of_modules = {module: [*of_module] for module, of_module in entries.groupby("module")["index"]}
     found: dict[str, dict[str, float]] = {}
     for path in sorted(folder.glob("reasoning_gym-all-*.parquet")):
         rows = pd.read_parquet(path)
-        places = [entries[module][k] for module, k in zip(rows["module"], rows["index"], strict=True)]
+        places = [int(of_modules[module][k]) for module, k in zip(rows["module"], rows["index"], strict=True)]
         texts = map(as_asked, rows["module"], rows["predicted"])
         rows["score"] = text_questions.scores(list(zip(rows["module"], places, texts, strict=True)), python)
         found[path.stem.split("-", 2)[2][:-2]] = rows.groupby("module")["score"].mean().to_dict()

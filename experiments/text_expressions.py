@@ -16,6 +16,7 @@ figures of theirs are not on these questions.
 """
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
@@ -77,12 +78,13 @@ def drawn(seed: int, modules: Sequence[str] | None = None, train: int = 5000, te
         name = f"arithmark__{count}_operator{'s' if count > 1 else ''}"
         kinds[name] = (partial(arithmark, count=count), int(train * share), int(test * share), "interpolate")
     for digits, operation in product(range(1, 6), WORDS):
-        draw = partial(bigbench, digits=digits, operation=operation)
         is_trained = digits <= TRAINED_DIGITS
-        n_train = train // (TRAINED_DIGITS * len(WORDS)) if is_trained else 0
-        n_test = min(test // (5 * len(WORDS)), ONE_DIGIT[operation] // 3 if digits == 1 else test)
-        regime = "interpolate" if is_trained else "extrapolate"
-        kinds[f"bigbench__{digits}_digit_{operation}"] = (draw, n_train, n_test, regime)
+        kinds[f"bigbench__{digits}_digit_{operation}"] = (
+            partial(bigbench, digits=digits, operation=operation),
+            train // (TRAINED_DIGITS * len(WORDS)) if is_trained else 0,
+            min(test // (5 * len(WORDS)), ONE_DIGIT[operation] // 3 if digits == 1 else test),
+            "interpolate" if is_trained else "extrapolate",
+        )
     for name, sign in (("sum", "+"), ("product", "*")):
         kinds[f"long__{name}"] = (partial(long, sign=sign), train // 2, test // 2, "extrapolate")
     kinds = {name: kind for name, kind in kinds.items() if not modules or name in modules}
@@ -122,9 +124,8 @@ def arithmark(rng: random.Random, *, regime: str, count: int) -> Question:
     while True:
         operands = [str(rng.randrange(rng.choice((10, 30, 150)))) for _ in range(count + 1)]
         text = shape.format(*(part for pair in zip(operands, [*operators, ""], strict=True) for part in pair))
-        code = shape.format(*(p for o, s in zip(operands, [*operators, ""], strict=True) for p in (f"E({o})", s)))
         try:
-            value = eval(code, {"__builtins__": {}, "E": Exact})
+            value = eval(re.sub(r"\d+", r"E(\g<0>)", text), {"__builtins__": {}, "E": Exact})
         except ZeroDivisionError:
             continue
         if abs(value) < 1000:

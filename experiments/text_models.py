@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 from torch.nn import functional
-from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, PreTrainedTokenizerFast
+from transformers import MistralConfig, MistralForCausalLM, PreTrainedTokenizerFast
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
@@ -58,23 +58,22 @@ Written = list[tuple[str, str | None]]
 def small_llama(n_tokens: int, *, window: int | None = None, layers: int = 2, width: int = WIDTH) -> Any:
     """Return the network of all models, whose weights differ by the number of tokens alone.
 
-    With a window tokens attend to so many of the last ones alone, which makes a Llama a Mistral.
+    With a window tokens attend to so many of the last ones alone; a Mistral without one is a Llama.
     """
-    sizes: dict[str, Any] = {
-        "vocab_size": n_tokens,
-        "hidden_size": width,
-        "intermediate_size": 4 * width,
-        "num_hidden_layers": layers,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 4,
-        "initializer_range": width**-0.5 / 2,  # the default is for ten times the width
-        "bos_token_id": None,
-        "eos_token_id": END,
-        "pad_token_id": PAD,
-    }
-    if window is not None:
-        return MistralForCausalLM(MistralConfig(**sizes, sliding_window=window))
-    return LlamaForCausalLM(LlamaConfig(**sizes))
+    config = MistralConfig(
+        vocab_size=n_tokens,
+        hidden_size=width,
+        intermediate_size=4 * width,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        initializer_range=width**-0.5 / 2,  # the default is for ten times the width
+        bos_token_id=None,
+        eos_token_id=END,
+        pad_token_id=PAD,
+        sliding_window=window,
+    )
+    return MistralForCausalLM(config)
 
 
 def words_and_numbers(text: str) -> list[tuple[str, Fraction | None]]:
@@ -281,16 +280,13 @@ class Characters(Model):
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__()
-        self.rows = [(self.split(asked(question)), self.split(self.stated(answer))) for question, answer in rows]
+        stated = {} if self.words_for_truth else TRUTH
+        self.rows = [(self.split(asked(q)), self.split(stated.get(answer, answer))) for q, answer in rows]
         self.lengths = [len(question) + len(answer) for question, answer in self.rows]
         self.ids = numbered(token for row in self.rows for part in row for token, _ in part)
         self.tokens = list(self.ids)
         self.most = self.longer * max(len(answer) for _, answer in self.rows)
         self.llama = small_llama(len(self.ids))
-
-    def stated(self, answer: str) -> str:
-        """Return what is to be written for an answer."""
-        return answer if self.words_for_truth else TRUTH.get(answer, answer)
 
     def split(self, text: str) -> Pairs:
         """Return the tokens of a text, and what stands beside each."""

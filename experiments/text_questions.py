@@ -25,12 +25,12 @@ import os
 import subprocess
 import sys
 import venv
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import common
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import text_expressions
@@ -86,11 +86,10 @@ def score(answers: Path, *, python: Path | None = None, seed: int = 0) -> None:
         python: of an environment with reasoning-gym; by default one is made.
         seed: that of the set.
     """
-    said = [json.loads(line) for line in answers.read_text(encoding="utf-8").splitlines()]
-    judged = scores(said, python, seed)
-    for module in dict.fromkeys(module for module, *_ in said):
-        of_module = [value for (name, *_), value in zip(said, judged, strict=True) if name == module]
-        common.say(f"{module}: {sum(of_module) / len(of_module):.4f} of {len(of_module)}")
+    said = pd.DataFrame(map(json.loads, answers.read_text(encoding="utf-8").splitlines()))
+    said["score"] = scores(said.to_numpy().tolist(), python, seed)
+    for module, found in said.groupby(0, sort=False)["score"]:
+        common.say(f"{module}: {found.mean():.4f} of {len(found)}")
 
 
 def environment(source: str) -> Path:
@@ -137,16 +136,16 @@ def _run(python: Path, *words: str, given: str = "") -> Any:
 
 def write(folder: Path, name: str, rows: Sequence[Sequence[str]], about: Mapping[str, Any]) -> None:
     """Write rows as Parquet, and beside it what they are and how many of them there are."""
-    columns = (*COLUMNS, "index") if len(rows[0]) > len(COLUMNS) else COLUMNS
-    table = pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "index"][: len(rows[0])])
     path = folder / f"{name}.parquet"
+    table = pa.table(frame.to_dict("list"))
     atomic_write(path, lambda file: pq.write_table(table, file, compression="zstd", compression_level=22))
-    counted = Counter(f"{regime}/{module}" for module, regime, *_ in rows)
-    distinct = Counter(f"{regime}/{module}" for module, regime, _ in {tuple(row[:3]) for row in rows})
+    keys = frame["regime"] + "/" + frame["module"]
+    distinct = frame.loc[frame["regime"] == "train", "question"].groupby(keys, sort=False).nunique()
     about = {"command": f"python experiments/text_questions.py {' '.join(sys.argv[1:])}"} | dict(about)
     about["versions"] = {"pyarrow": pa.__version__} | dict(about.get("versions", {}))
-    about["questions"] = dict(counted)
-    about["distinct_training_questions"] = {key: n for key, n in distinct.items() if key.startswith("train/")}
+    about["questions"] = keys.value_counts(sort=False).to_dict()
+    about["distinct_training_questions"] = distinct.to_dict()
     about["sha256"] = sha256(path.read_bytes())
     about["sha256_of_rows"] = of_rows(rows)
     atomic_write(path.with_suffix(".json"), json.dumps(about, indent=1) + "\n")

@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
@@ -17,58 +16,45 @@ from text_models import CONSTANTS, OPERATIONS, TRUTH, Row, Written, steps_of, wo
 
 from adelic.integrations.transformers import find_numbers
 from adelic.integrations.transformers.scratchpads import in_place
-from adelic.nn.heads.exact import BINARY, choice_text
+from adelic.nn.heads.exact import Choice, choice_text, choice_value
 
 WHOLE = ("gcd", "lcm", "%", "//", "divides")
 """Operations on integers alone."""
 
 
-class Template(NamedTuple):
-    """A derivation without its numbers: an operation on two of them by place, a copy, or an answer as it stands.
+Template = Choice | str
+"""A derivation without its numbers, or an answer as it stands.
 
-    Places from 0 on are those of the question's numbers, negative ones those of constants.
+The places of a derivation are those of the question's numbers from 0 on; -1 is the last constant, as in Python's lists.
+"""
+_CONSTANTS = [Fraction(constant) for constant in CONSTANTS]
+
+
+def value_of(choice: Choice, numbers: Sequence[Fraction]) -> Fraction | None:
+    """Return what an operation makes of numbers, None where it is not defined.
+
+    >>> value_of(("gcd", 0, 1), [Fraction(6), Fraction(4)]), value_of(("gcd", 0, 1), [Fraction(1, 2), Fraction(4)])
+    (Fraction(2, 1), None)
     """
-
-    operation: str
-    left: int = 0
-    right: int = 0
-
-
-def placed(numbers: Sequence[Fraction]) -> dict[int, Fraction]:
-    """Return the numbers of a question and the constants, by place.
-
-    >>> placed([Fraction(7)])
-    {0: Fraction(7, 1), -1: Fraction(2, 1)}
-    """
-    return dict(enumerate(numbers)) | {-1 - k: Fraction(constant) for k, constant in enumerate(CONSTANTS)}
-
-
-def result(name: str, a: Fraction, b: Fraction) -> Fraction | int | None:
-    """Return what an operation makes of two numbers, None where it is not defined.
-
-    >>> result("gcd", Fraction(6), Fraction(4)), result("gcd", Fraction(1, 2), Fraction(4))
-    (2, None)
-    """
-    if name in WHOLE and (a.denominator != 1 or b.denominator != 1):
+    name, *places = choice
+    if name in WHOLE and any(numbers[at].denominator != 1 for at in places):
         return None
     try:
-        found: Fraction | int = BINARY[name].exact(a, b)
+        found: Fraction = choice_value(choice, numbers)
     except ZeroDivisionError:
         return None
     return found
 
 
-def derivations(numbers: Sequence[Fraction]) -> Iterator[tuple[Template, Fraction | int | None]]:
-    """Yield all derivations from the numbers of a question, and their values.
+def derivations(n: int) -> Iterator[Choice]:
+    """Yield all derivations from so many numbers and the constants.
 
-    >>> [value for template, value in derivations([Fraction(6), Fraction(4)]) if template == ("gcd", 0, 1)]
-    [2]
+    >>> [choice for choice in derivations(2) if choice[0] in ("copy", "gcd")][:5]
+    [('copy', 0), ('copy', 1), ('copy', -1), ('gcd', 0, 1), ('gcd', 0, -1)]
     """
-    places = placed(numbers)
-    yield from ((Template("copy", place), number) for place, number in places.items())
-    for (i, a), (j, b) in permutations(places.items(), 2):
-        if i >= 0 or j >= 0:
-            yield from ((Template(name, i, j), result(name, a, b)) for name in OPERATIONS)
+    places = [*range(n), *range(-len(CONSTANTS), 0)]
+    yield from (("copy", place) for place in places)
+    yield from ((name, i, j) for i, j in permutations(places, 2) if i >= 0 or j >= 0 for name in OPERATIONS)
 
 
 def parted(text: str) -> tuple[str, list[Fraction]]:
@@ -96,8 +82,9 @@ class Table:
             answer = TRUTH.get(answer, answer)
             _, wanted = parted(answer)
             if len(wanted) == 1:
-                counts[words].update(template for template, value in derivations(numbers) if value == wanted[0])
-            counts[words][Template(answer)] += 1
+                known = [*numbers, *_CONSTANTS]
+                counts[words].update(one for one in derivations(len(numbers)) if value_of(one, known) == wanted[0])
+            counts[words][answer] += 1
         self.best = {words: found.most_common(1)[0][0] for words, found in counts.items()}
         self.vectorizer = CountVectorizer(token_pattern=r"\S+")
         wordings = list(self.best)
@@ -137,7 +124,7 @@ class TableInSteps:
                     wanted = Fraction(step["completion"].strip())
                     for around, a, b in neighbours(step["prompt"]):
                         tried.update((around, name) for name in OPERATIONS)
-                        right.update((around, name) for name in OPERATIONS if result(name, a, b) == wanted)
+                        right.update((around, name) for name in OPERATIONS if value_of((name, 0, 1), (a, b)) == wanted)
         self.share = {key: n / tried[key] for key, n in right.items()}
 
     def write(self, questions: Sequence[str]) -> Written:
@@ -154,7 +141,7 @@ class TableInSteps:
                 for name in OPERATIONS
             ]
             _, k, name, a, b = max(pairs)
-            value = result(name, a, b)
+            value = value_of((name, 0, 1), (a, b))
             if value is None:
                 return "", "; ".join(said)
             said.append(choice_text((name, 0, 1), [a, b]))
@@ -182,18 +169,15 @@ def neighbours(text: str) -> Iterator[tuple[Around, Fraction, Fraction]]:
 def applied(template: Template, numbers: Sequence[Fraction]) -> tuple[str, str | None]:
     """Return what a template makes of numbers, and how; nothing if there are too few of them, or no such value.
 
-    >>> four, six = Fraction(4), Fraction(6)
-    >>> applied(Template("/", 1, 0), [four, six]), applied(Template("/", 1, 2), [four, six]), applied(Template("7"), [])
-    (('3/2', '6 ÷ 4'), ('', None), ('7', None))
+    >>> numbers = [Fraction(4), Fraction(6)]
+    >>> applied(("/", 1, 0), numbers), applied(("*", 1, -1), numbers), applied(("/", 1, 2), numbers), applied("7", [])
+    (('3/2', '6 ÷ 4'), ('12', '6 × 2'), ('', None), ('7', None))
     """
-    if template.operation != "copy" and template.operation not in OPERATIONS:
-        return template.operation, None
-    places = placed(numbers)
-    chosen = [places[at] for at in (template.left, template.right) if at in places]
-    if template.operation == "copy":
-        return (str(chosen[0]), choice_text(("copy", 0), chosen)) if chosen else ("", None)
-    value = result(template.operation, *chosen) if len(chosen) == 2 else None
-    return ("", None) if value is None else (str(value), choice_text((template.operation, *range(len(chosen))), chosen))
+    if isinstance(template, str):
+        return template, None
+    known = [*numbers, *_CONSTANTS]
+    value = value_of(template, known) if max(template[1:]) < len(numbers) else None
+    return ("", None) if value is None else (str(value), choice_text(template, known))
 
 
 TABLES = {"table": Table, "table-in-steps": TableInSteps}

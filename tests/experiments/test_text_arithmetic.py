@@ -253,11 +253,11 @@ def test_the_table_has_the_derivation_that_explains_most_answers(template, scrip
                             continue
                         with suppress(ZeroDivisionError):
                             counts[name, i, j] += operation.exact(numbers[i], numbers[j]) == Fraction(answer)
-        if counts and best.operation in template.OPERATIONS:
+        if counts and isinstance(best, tuple) and best[0] != "copy":
             assert counts[best] == max(counts.values())
     assert table.best["What is # plus # ?"] in [("+", 0, 1), ("+", 1, 0)]
     assert table.best["How much is # without # ?"] == ("-", 0, 1)
-    assert table.best["Who ?"] == ("me", 0, 0)
+    assert table.best["Who ?"] == "me"
     asked_now = ["What is 1/2 plus 0.25?", "Is 3 less than 3?", "Is 2 less than 3?", "Who?", "what is 7 plus 8 ?!"]
     assert table.write(asked_now) == [
         ("3/4", "0.5 + 0.25"),
