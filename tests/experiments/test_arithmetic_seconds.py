@@ -8,6 +8,7 @@ from adelic_lab.report.plots import COLOURS
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "arithmetic_seconds"
+FAMILIES = ("fone", "xval", "abacus", "base-digits:base=1000", "base-digits")
 
 
 def test_rivals_have_their_longest_trainings(script):
@@ -39,14 +40,7 @@ def test_each_rival_has_one_colour_and_no_other_has_it(script):
     for drawn in (script.series(), full):
         of_families = {}
         for name, look in looks(drawn).items():
-            family = next(
-                (
-                    one
-                    for one in ("fone", "xval", "abacus", "base-digits:base=1000", "base-digits")
-                    if name.startswith(one)
-                ),
-                None,
-            )
+            family = next((one for one in FAMILIES if name.startswith(one)), None)
             if family or name == "crt-composite":
                 of_families.setdefault(family or name, set()).add(look["color"])
         assert all(len(colours) == 1 for colours in of_families.values())

@@ -1,15 +1,14 @@
 """The script that measures training: what it writes, and that a process of its own measures."""
 
 import json
+import os
 import statistics
-from pathlib import Path
 
 import pytest
 import torch
 
 from adelic import acd
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = "training"
 PARTS = ("throughput", "embedding", "products")
 
@@ -90,6 +89,15 @@ def test_products(script, monkeypatch, tmp_path):
     assert list(found["gigaflops"]) == list(script.LAYERS)
     rate, seconds = found["gigaflops"]["inner layer"]["ours"], found["seconds"][2]["ours"]
     assert rate == pytest.approx(6 * 8 * 128 * 512 / statistics.median(seconds) / 1e9)
+
+
+def test_instructions_are_restricted_and_named(script, monkeypatch):
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    every = script.common.instructions()
+    script.common.restrict_instructions("avx2")
+    assert every in ("AVX-512", "AVX2", "NEON", "none")
+    assert script.common.instructions() == f"{every.replace('AVX-512', 'AVX2')} (restricted)"
+    assert not {"+avx512f", "+avx512vl", "+avx10.1"} & set(os.environ["NUMBA_CPU_FEATURES"].split(","))
 
 
 @pytest.mark.long
