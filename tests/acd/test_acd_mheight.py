@@ -5,7 +5,6 @@ import pytest
 
 from adelic.acd import mheight
 from adelic.data import Request
-from adelic.errors import EncodingError
 
 
 def naive_label(w):
@@ -65,19 +64,6 @@ def test_batches_of_no_permutations():
     assert mheight.mheight(np.zeros((0, 5), int)).shape == (0,)
     assert mheight.mheight(np.zeros((2, 0), int)).tolist() == [-1, -1]
     assert mheight.mheight(np.zeros((2, 0, 3), int)).shape == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("permutations", "named"),
-    [
-        ([[0, 1, 2], [0, 0, 1]], r"\(0, 0, 1\) is not a permutation of 0\.\.2 or of 1\.\.3"),
-        ([[2, 3, 4]], r"\(2, 3, 4\)"),
-        ([[-1, 0, 1]], r"\(-1, 0, 1\)"),
-    ],
-)
-def test_a_batch_with_something_else(permutations, named):
-    with pytest.raises(EncodingError, match=named):
-        mheight.mheight(np.array(permutations))
 
 
 def test_cues(generated):

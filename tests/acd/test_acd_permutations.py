@@ -5,22 +5,6 @@ import pytest
 
 from adelic.acd import permutations as many
 from adelic.acd.permutations import length, padded, read_permutation, symmetric_group, trimmed
-from adelic.errors import EncodingError
-
-
-@pytest.mark.parametrize(
-    "values", [5.0, [1.0], [[1], [2, 3]], [True], ["1"], [None], None, "12", [10**30], [float("nan")]], ids=repr
-)
-def test_what_is_no_array_of_whole_numbers_raises(values):
-    """All tasks read arrays so; their own tests have what each of them asks for besides."""
-    with pytest.raises(EncodingError, match=r"^mine has "):
-        many.read_array(values, "mine")
-
-
-@pytest.mark.parametrize("values", [5, [1, 1], [0, 1], [[1, 2], [2, 3]], [[[2]]], [258, 1], [-1, 1]])
-def test_what_is_no_array_of_permutations_raises(values):
-    with pytest.raises(EncodingError):
-        many.read_permutations(values, 1)
 
 
 def test_numpy_arrays_are_read_as_ints():

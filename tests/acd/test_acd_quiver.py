@@ -10,7 +10,7 @@ from adelic import acd
 from adelic.acd import quiver
 from adelic.acd.quiver import TYPES, opposite
 from adelic.data import Request
-from adelic.errors import ConfigurationError, EncodingError, TaskSizeError, UnknownNameError
+from adelic.errors import EncodingError, TaskSizeError
 
 
 @cache
@@ -426,21 +426,6 @@ def test_infinite_classes_end():
         quiver.mutation_class([[0, 3, -3], [-3, 0, 3], [3, -3, 0]])
     markov = quiver.mutation_class([[0, 2, -2], [-2, 0, 2], [2, -2, 0]])
     assert len(markov.matrices) == 1
-
-
-def test_bad_search():
-    seed = quiver.initial_seed("A", 3)
-    for depth in (-1, 1.0, True, "2"):
-        with pytest.raises(ConfigurationError, match="depth"):
-            quiver.mutation_class(seed, depth)
-    for limit in (0, None, 1.5):
-        with pytest.raises(ConfigurationError, match="limit"):
-            quiver.mutation_class(seed, limit=limit)
-    with pytest.raises(EncodingError, match="one matrix"):
-        quiver.mutation_class(np.stack([seed, seed]))
-    for name in ("C", "a", None, 3):
-        with pytest.raises(UnknownNameError, match="mutation type"):
-            quiver.initial_seed(name, 11)
 
 
 def test_search_stops_where_memory_ends(monkeypatch):

@@ -18,6 +18,7 @@ from adelic.nn import (
     PeriodicEmbedding,
     RandomEmbedding,
     SequenceClassifier,
+    UnionEmbedding,
     Vocabulary,
     XValEmbedding,
 )
@@ -361,6 +362,7 @@ def test_digits_in_base_1000_are_those_of_int2int():
         (lambda: PeriodicEmbedding(None)([1]), "fit\\(numbers\\)"),
         (lambda: PeriodicEmbedding(None, n_frequencies=0), "n_frequencies=0"),
         (lambda: PeriodicEmbedding(None, sigma=math.nan), "sigma=nan"),
+        (lambda: UnionEmbedding([5, 7], 8, parts="fome"), "unknown part 'fome'; did you mean 'fone'"),
     ],
 )
 def test_bad_input_is_one_line(make, word):

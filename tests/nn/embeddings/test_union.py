@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from adelic import nn
-from adelic.errors import ConfigurationError, EncodingError, UnknownNameError
+from adelic.errors import EncodingError
 
 
 def test_the_vectors_are_the_sum_of_the_parts():
@@ -24,10 +24,3 @@ def test_more_numbers_come_whole_or_not_at_all():
     union.extend([9])
     assert torch.equal(union(torch.tensor([0, 1, 2]))[:2], before)
     assert union(torch.tensor([2])).isfinite().all()
-
-
-def test_unknown_parts_are_refused():
-    with pytest.raises(UnknownNameError, match="unknown part 'fome'; did you mean 'fone'"):
-        nn.UnionEmbedding([5, 7], d_model=8, parts="fome")
-    with pytest.raises(ConfigurationError, match="names fone twice"):
-        nn.UnionEmbedding([5, 7], d_model=8, parts="fone+fone")
