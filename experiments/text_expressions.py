@@ -20,8 +20,10 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import product, repeat
 from typing import Any
+
+from text_sources import kept
 
 SHARES = {1: Fraction(1, 2), 2: Fraction(3, 10), 3: Fraction(1, 5)}
 """Which share of ArithMark's questions has so many operators."""
@@ -89,11 +91,11 @@ def drawn(seed: int, modules: Sequence[str] | None = None, train: int = 5000, te
         kinds[f"long__{name}"] = (partial(long, sign=sign), train // 2, test // 2, "extrapolate")
     kinds = {name: kind for name, kind in kinds.items() if not modules or name in modules}
     # Tests first: some are a good part of all questions that there are, which training then has to leave.
-    tests = {
-        name: distinct(partial(draw_one, regime=regime), random.Random(f"{seed}/{regime}/{name}"), n_test)
-        for name, (draw_one, _, n_test, regime) in kinds.items()
-    }
-    held_out = {question for questions in tests.values() for question in questions}
+    tests: dict[str, list[Question]] = {}
+    for name, (draw_one, _, n_test, regime) in kinds.items():
+        draws = map(partial(draw_one, regime=regime), repeat(random.Random(f"{seed}/{regime}/{name}")))
+        tests[name], _ = kept(draws, (), n_test)
+    held_out = {question for questions in tests.values() for question, _ in questions}
     rows: list[list[str]] = []
     set_aside: dict[str, dict[str, int]] = {}
     for name, (draw_one, n_train, _, regime) in kinds.items():
@@ -104,17 +106,9 @@ def drawn(seed: int, modules: Sequence[str] | None = None, train: int = 5000, te
             question, answer = draw_one(rng, regime="train")
             again += question in held_out
             trained += [[name, "train", question, answer]] * (question not in held_out)
-        rows += trained + [[name, regime, *row] for row in tests[name].items()]
+        rows += trained + [[name, regime, *row] for row in tests[name]]
         set_aside |= {f"train/{name}": {"in the test": again}} if again else {}
     return {"rows": rows, "set_aside": set_aside}
-
-
-def distinct(draw: Callable[[random.Random], Question], rng: random.Random, n: int) -> dict[str, str]:
-    """Draw n distinct questions."""
-    found: dict[str, str] = {}
-    while len(found) < n:
-        found.update([draw(rng)])
-    return found
 
 
 def arithmark(rng: random.Random, *, regime: str, count: int) -> Question:

@@ -50,7 +50,7 @@ CONSTANTS = {"mawps": (1, 2, 7, 12, 100), "asdiv-a": (), "svamp": (1, 2, 7, 12, 
 """Numbers that a derivation may take though the text has none such: one, a half, weeks, dozens, percent and cents."""
 SECONDS = {"mawps": 120.0, "asdiv-a": 120.0, "svamp": 300.0}
 SETTINGS = {"width": 64, "layers": 2, "heads": 4, "key_features": 64, "dropout": (0.3, 0.4), "steps": 2}
-TRAINING = {"rate": 2e-3, "decay": 0.01, "batch": 32, "unknown": 0.15}
+SETTINGS |= {"rate": 2e-3, "decay": 0.01, "batch": 32, "unknown": 0.15}
 IRRELEVANT = {"mawps": 0.0, "asdiv-a": 0.0, "svamp": 0.5}
 """The share of training problems into which an irrelevant sentence of another one is put."""
 MODELS = {"table": "table without a network (answers)", "operations": "operations (answers)"}
@@ -97,7 +97,7 @@ def run(
         return
     torch.set_num_threads(1)
     train, tests = read(data, dataset, fold, validation=validation, seed=seed)
-    told: dict[str, Any] = {"constants": CONSTANTS[dataset], **SETTINGS, **TRAINING, "irrelevant": IRRELEVANT[dataset]}
+    told: dict[str, Any] = {"constants": CONSTANTS[dataset], **SETTINGS, "irrelevant": IRRELEVANT[dataset]}
     told["seconds"] = seconds or SECONDS[dataset]
     start = time.process_time()
     torch.manual_seed(seed)
@@ -200,7 +200,8 @@ class Reader:
                     )
                     met[root] = self.ids[root] if is_known else 2 + next(strangers, 0)
                 ids[row, at] = met[root]
-            is_question[row, _question(problem.words) : len(problem.words)] = True
+            ends = [k for k, word in enumerate(problem.words[:-1]) if word in _STOPS]
+            is_question[row, max(ends, default=-1) + 1 : len(problem.words)] = True
         numbers = exact_numbers([[*p.numbers, *[None] * (n_numbers - len(p.numbers))] for p in problems])
         arrays = (ids, endings, features, is_question, places)
         return Batch(*(torch.from_numpy(array) for array in arrays), numbers)
@@ -213,11 +214,6 @@ class Reader:
         added = tuple(name if NUMBER.fullmatch(word) else word for word in words)
         words = (*problem.words[:at], *added, *problem.words[at:])
         return Problem(words, (*problem.numbers, number), problem.answer)
-
-
-def _question(words: Sequence[str]) -> int:
-    """Return where the last sentence begins."""
-    return max((k + 1 for k, word in enumerate(words[:-1]) if word in _STOPS), default=0)
 
 
 def _sentences_with_a_number(problem: Problem) -> list[tuple[tuple[str, ...], Fraction]]:
