@@ -67,9 +67,9 @@ FIGURES = {
         (*PRODUCTS, "least-squares"),
     ),
     "a condition at each prime": (
-        ("valuations and units {} %, one-hot digits in a Transformer {} %, a table on the same inputs {} %", "{:.1f}"),
+        ("valuations and units {} %, residues in a Transformer {} %, a table on the same inputs {} %", "{:.1f}"),
         (*CONICS, "local–global, valuations and units, dropout 0.1, 80 passes", "test"),
-        (*CONICS, "AOE, one-hot digits, dropout 0.1, 80 passes", "test"),
+        (*CONICS, "AOE, residues, dropout 0.1, 80 passes", "test"),
         (*CONICS, "same inputs, no network", "test"),
     ),
     "which number is greater": (
