@@ -45,7 +45,7 @@ def test_a_plan_that_was_run_in_part_says_so(tmp_path):
     shutil.copy(RESULTS / "weekday-10000.jsonl", tmp_path)
     text = show(gather(read_plan("full", "columns"), tmp_path)).text
     assert text.startswith("| model | weekday |\n")
-    assert "is of one seed" in text
+    assert "the mean of 3 or 5 seeds" in text
     assert "No model has been run yet on these:\n\n- `sum-residue`: " in text
     (learned,) = [
         line
