@@ -422,7 +422,7 @@ def check_owner(what: str, option: str, embedding: str) -> None:
 
     >>> check_owner("--sigma", "sigma", "learned")
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: --sigma belongs to the embedding 'periodic', not to 'learned'
+    adelic.errors.ConfigurationError: --sigma belongs to the embeddings 'periodic' and 'union', not to 'learned'
     """
     names = owners(option)
     if names and embedding not in names:
