@@ -28,6 +28,7 @@ from adelic.data.drawn import Answers, Draw, Operands, SampledTask, integers
 __all__ = ["TASKS"]
 
 TASKS: dict[str, SampledTask] = {}
+"""The tasks by name."""
 _EACH = 20_000
 """Of as many operands at most each has a trained vector."""
 _NO_YES = ("no", "yes")

@@ -121,7 +121,7 @@ def test_the_tests_of_a_row(runs):
     assert alone["tests"] == []
     several = row_sections(comparisons(run_frame(runs("schubert-4"))))[0]
     assert [table.title.partition(":")[0] for table in several["tests"]] == [
-        "Declared contrast",
+        "AOE − learned, by recipe",
         "Exploratory differences",
     ]
     leaky = runs("weaving-6", edition="leaky", contaminated=True)
