@@ -1,13 +1,14 @@
 """Words and constructions that hide the meaning are counted in the prose of all pages, and stay rare.
 
-`words.toml` lists each pattern with its count at the commit that it names. `python tests/test_words.py [PATTERN]` prints
-the counts of today, and with a pattern the sentences.
+`words.toml` lists each pattern with its count at the commit that it names. `python tests/test_words.py [PATTERN]`
+prints the counts of today, and with a pattern the sentences.
 """
 
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,19 +39,16 @@ def prose(text: str) -> Iterator[str]:
         yield from filter(None, re.split(r"(?<=[.!?]) +(?=[A-Z“\"(])", joined))
 
 
-def pages() -> list[Path]:
-    """Return every page that people read: the README, those of the site, CHANGELOG and CONTRIBUTING."""
-    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+@cache
+def sentences() -> list[tuple[str, str]]:
+    """Return each sentence with its page: the README, the pages of the site, CHANGELOG and CONTRIBUTING."""
+    pages = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    return [(str(page.relative_to(ROOT)), one) for page in pages for one in prose(page.read_text(encoding="utf-8"))]
 
 
 def found(name: str) -> list[str]:
     """Return where a pattern is found, each with its page and sentence."""
-    return [
-        f"{page.relative_to(ROOT)}: {sentence}"
-        for page in pages()
-        for sentence in prose(page.read_text(encoding="utf-8"))
-        for _ in PATTERNS[name].finditer(sentence)
-    ]
+    return [f"{page}: {one}" for page, one in sentences() for _ in PATTERNS[name].finditer(one)]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -61,7 +59,5 @@ def test_a_pattern_is_rare(name):
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PATTERNS:
-        where = found(name)
-        print(f"{name}: {len(where)}, first {WORDS['pattern'][name]['first']}")
-        if sys.argv[1:]:
-            print("\n".join(where))
+        lines = [f"{name}: {len(found(name))}, first {WORDS['pattern'][name]['first']}"]
+        sys.stdout.write("\n".join([*lines, *(found(name) if sys.argv[1:] else [])]) + "\n")
