@@ -42,7 +42,7 @@ FILE, PICTURE = (common.DOCS / "number-theory" / name for name in ("conic-places
 SHOWN = (5, 2)
 """The places of the picture."""
 MARK = "places of the conic"
-SERIES = "local–global, valuations and units, dropout 0.1, 80 passes"
+SERIES = "local–global, dropout, 80 passes"
 Class = tuple[int, int]
 
 

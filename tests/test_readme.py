@@ -41,23 +41,23 @@ def cell(page: str, heading: str, line: str, column: str) -> str:
     return found.split("|")[columns.index(column)].split("±")[0].strip("* ")
 
 
-CONTROLS = "number-theory/table.md"
-PRODUCTS = ("arithmetic/table.md", "| problem", "a · b, 6 digits | 1,000")
-CONICS = (CONTROLS, "ax² + by² = z²")
+CONTROLS = "number-theory.md"
+PRODUCTS = ("arithmetic.md", "| problem | examples", "a · b, 6 digits | 1,000")
+CONICS = (CONTROLS, "**`conic`")
 DIVISORS = (CONTROLS, "1 to 100, or greater**")
 SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")
 FIGURES = {
     "what divides both numbers": (
         ("residues {}, base 10 {}, a table on the same inputs {}", "{:.1f}"),
         (*DIVISORS, "AOE, residues", "learned, of 100"),
-        (*DIVISORS, "base 10, a token a digit", "learned, of 100"),
+        (*DIVISORS, "base 10", "learned, of 100"),
         (*DIVISORS, "same inputs, no network", "learned, of 100"),
     ),
     "n modulo a known prime": (
         ("one-hot digits {} %, base 10 {} %, a table on the same inputs {} %", "{:.1f}"),
-        (CONTROLS, "**`order`", "AOE, one-hot digits, 101 a place", "test"),
-        (CONTROLS, "**`order`", "base 10, a token a digit", "test"),
-        (CONTROLS, "**`order`", "same inputs, no network, 101 a place", "test"),
+        (CONTROLS, "**`order`", "AOE, one-hot digits, with 101", "test"),
+        (CONTROLS, "**`order`", "base 10", "test"),
+        (CONTROLS, "**`order`", "same inputs, no network, with 101", "test"),
     ),
     "products of numbers": (
         ("characters apart {} %, in one vector {}, FoNE {}, least squares without a network {}", "{:.0f}"),
@@ -68,8 +68,8 @@ FIGURES = {
     ),
     "a condition at each prime": (
         ("valuations and units {} %, residues in a Transformer {} %, a table on the same inputs {} %", "{:.1f}"),
-        (*CONICS, "local–global, valuations and units, dropout 0.1, 80 passes", "test"),
-        (*CONICS, "AOE, residues, dropout 0.1, 80 passes", "test"),
+        (*CONICS, "local–global, dropout, 80 passes", "test"),
+        (*CONICS, "AOE, residues, dropout, 80 passes", "test"),
         (*CONICS, "same inputs, no network", "test"),
     ),
     "which number is greater": (
@@ -86,7 +86,7 @@ FIGURES = {
     "a decimal digit": (
         ("one-hot digits and real value {} %, base 10 {} %", "{:.1f}"),
         (CONTROLS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test"),
-        (CONTROLS, "**`decimal-digit`", "base 10, a token a digit", "test"),
+        (CONTROLS, "**`decimal-digit`", "base 10", "test"),
     ),
 }
 
@@ -110,7 +110,7 @@ LATTICE = ("results/lattice-10.md", "## AOE − learned, by recipe")
             "learns {:.1f} of 100 greatest common divisors from AOE's residues and {:.1f} from decimal digits",
             [
                 (*DIVISORS, "AOE, residues", "learned, of 100"),
-                (*DIVISORS, "base 10, a token a digit", "learned, of 100"),
+                (*DIVISORS, "base 10", "learned, of 100"),
             ],
         ),
         ("also reaches {:.0f} of 100", [(*DIVISORS, "same inputs, no network", "learned, of 100")]),
@@ -118,7 +118,7 @@ LATTICE = ("results/lattice-10.md", "## AOE − learned, by recipe")
         (
             "answers {:.2f} % correctly, the table on the same inputs {:.2f} %",
             [
-                (*CONICS, "local–global, valuations and units, dropout 0.1, 80 passes", "test"),
+                (*CONICS, "local–global, dropout, 80 passes", "test"),
                 (*CONICS, "same inputs, no network", "test"),
             ],
         ),

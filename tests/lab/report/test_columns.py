@@ -41,7 +41,6 @@ def test_the_page_has_the_table_of_the_committed_results():
     table = show(gather(read_plan("full", "columns"), RESULTS)).text
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
-    assert (ROOT / "docs" / "features" / "table.md").read_text(encoding="utf-8") == table + "\n"
 
 
 def test_a_plan_that_was_run_in_part_says_so(tmp_path):

@@ -92,9 +92,9 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     (xval,) = [one for one in read_results(folder / "results") if (one.embedding, one.n) == ("xval", 300)]
     row = next(line for line in table.splitlines() if line.startswith("| xVal |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[:4] == ["xVal", "the real value", "300", "1"]
+    assert cells[:3] == ["xVal", "real value", "1"]
     splits = ["test", *xval.never_seen]
-    assert cells[4:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
+    assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
     ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
     assert re.search(r" \[[0-9.]+, [0-9.]+\]", ours) or re.search(r"\| 2 \|", ours)  # two seeds: a range
@@ -107,10 +107,10 @@ def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_
     folder, _ = reproduced
     text = (folder / "report" / "table.md").read_text(encoding="utf-8")
     (conic,) = [one for one in read_results(folder / "results") if one.task == "conic"]
-    assert f"| best trivial rule |  |  |  | {100 * conic.rule:.2f} |  |" in text
+    assert f"| best baseline |  | {100 * conic.rule:.2f} |  |" in text
     collatz = text.split("**`collatz`")[1]
-    assert "best trivial rule |" not in collatz  # its answers are numbers
-    assert "up to 1,000**\n" in collatz  # a limit of the plan, not the default
+    assert "best baseline |" not in collatz  # its answers are numbers
+    assert "up to 1,000**; 50 examples; 1 seed\n" in collatz  # a limit of the plan, not the default
     plan = tmp_path / "two.toml"
     part = "[[part]]\ntasks = ['modular-sum']\nseeds = 1\nsolvers = ['fone']\nsteps = 1\n"
     plan.write_text("".join(f"{part}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
@@ -126,13 +126,14 @@ def to_text(plan_file, folder):
 def test_the_table_of_all_tasks(reproduced, plan_file):
     folder, _ = reproduced
     table = to_summary(gather(read_plan(plan_file), folder / "results"))
-    assert table.columns == ("task", "published", *KINDS, "trivial rule")
+    assert table.columns == ("task", "published", *KINDS, "best baseline")
     gcd, conic, collatz = table.rows
-    assert (gcd[0].split(":")[0], gcd[1], gcd[2], gcd[6]) == ("`gcd`", "91 of 100 [1]", "–", "–")
-    assert gcd[3].endswith(" (ours)")
+    assert (*gcd[:3], gcd[6]) == ("[gcd](number-theory/gcd.md)", "91 of 100 [1]", "–", "–")
+    assert re.fullmatch(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", gcd[3])  # two seeds: a range
     assert gcd[4].endswith(" (xVal)")
-    assert (conic[1], *conic[3:6]) == ("–", "–", "–", "–")
-    assert re.fullmatch(r"\d+\.\d\d \(local–global\)", conic[2])
+    assert (conic[0], conic[1]) == ("[conic, max_prime 13](number-theory/conic.md)", "–")
+    assert conic[3:6] == ("–", "–", "–")
+    assert re.fullmatch(r"\d+\.\d\d", conic[2])
     assert re.fullmatch(r"\d+\.\d\d", conic[6])
     assert collatz[4].endswith(" (xVal, a solver)")
     nothing = to_summary(gather(read_plan(plan_file), folder / "none"))
@@ -153,12 +154,12 @@ def test_which_divisors_are_learned(plan_file, result):
     nearly, missed = stratified([20] * 100, [18] + [20] * 99), stratified([20] * 100, [20] * 99 + [18])
     both = [replace(ours, results=(nearly, missed)), replace(xval, results=(in_base_10,))]
     table = divisors_table(both)
-    assert table.columns[-3:] == ("GCD divides a power of 10", "a power of 30, not of 10", "neither")
-    assert table.rows[0] == ("ours", "300", "2", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
-    assert table.rows[1] == ("xVal", "300", "1", ", ".join(map(str, ten)), "100.0", "1.3", "0.0")
-    assert divisors_table([replace(ours, results=(missed,))]).rows[0][3] == "all but 100"
+    assert table.columns[-3:] == ("divides 10ⁿ", "divides 30ⁿ only", "neither")
+    assert table.rows[0] == ("ours", "300", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
+    assert table.rows[1] == ("xVal", "300", ", ".join(map(str, ten)), "100.0", "1.3", "0.0")
+    assert divisors_table([replace(ours, results=(missed,))]).rows[0][2] == "all but 100"
     nothing = stratified([0] * 100, [0] * 100)
-    assert divisors_table([replace(ours, results=(nothing,))]).rows[0][3:] == ("none", "", "", "")
+    assert divisors_table([replace(ours, results=(nothing,))]).rows[0][2:] == ("none", "", "", "")
     picture = draw_divisors(both).decode()
     assert "ours (300 pairs)" in picture
     assert draw_divisors([]) is None
@@ -201,7 +202,7 @@ def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp
     out = works("reproduce", "number-theory", *given)
     table = Path("results", "number-theory-small-20-examples", "report", "table.md")
     assert f"wrote {table}" in out
-    assert "xVal, a solver | the real value | 20 |" in table.read_text(encoding="utf-8")
+    assert "up to 1,000**; 20 examples; 1 seed\n" in table.read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8") == "as it was"
     assert [path.name for path in Path("results").iterdir()] == ["number-theory-small-20-examples"]
 
@@ -236,7 +237,7 @@ def test_the_page_is_that_of_the_results(tmp_path):
     write_report(show, read_plan("full", "number-theory"), RESULTS, tmp_path / "report")
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
     made = sorted((tmp_path / "report").iterdir())
-    assert [path.name for path in made] == ["divisors.svg", "gcd.svg", "learned.svg", "learning.svg", "table.md"]
+    assert [path.name for path in made] == ["divisors.svg", "gcd.svg", "learned.svg", "learning.svg"]
     for path in made:
         assert path.read_bytes() == (page.with_suffix("") / path.name).read_bytes()
 

@@ -20,7 +20,6 @@ from adelic.data import drawn_task
 from adelic.data.protocol import Progress
 from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import Interrupted
-from adelic.storage.files import is_stream
 from adelic.storage.options import options
 from adelic.storage.workers import check_workers, cores
 from adelic_lab.cli.experiments import MODEL, TRAINING, TRIALS, Device, Seeds, TensorBoard
@@ -317,9 +316,8 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
             engine = adelic_lab.WorkersEngine(count)
             adelic_lab.run_matrix(plan.chosen, **where, engine=engine, budget=_until(budget), on_run=show)
         shown = importlib.import_module(f"adelic_lab.report.{name.replace('-', '_')}").show
-        written = plans.write_report(shown, plan.series, results, report)
-        if not is_stream(written[0]):  # what went into a pipe is gone
-            print(written[0].read_text(encoding="utf-8"))
+        text, written = plans.write_report(shown, plan.series, results, report)
+        print(text)
         for path in written:
             print(f"wrote {path}")
         if left := len(adelic_lab.outstanding(plan.chosen, results)):

@@ -49,7 +49,7 @@ class Series:
 
     >>> series = read_plan("quick", "number-theory")[0]
     >>> series.task, series.model, series.examples, series.label
-    ('gcd', 'adelic', 60000, 'local–global, valuations and units')
+    ('gcd', 'adelic', 60000, 'local–global')
     """
 
     label: str
@@ -303,9 +303,9 @@ class Report:
     r"""What a benchmark shows of some series.
 
     Attributes:
-        tables: in Markdown, with their notes, by the names of their places in the page; table.md has all of them.
-        of_the_page: further tables, which the page alone has.
-        files: how to make further files, by name; what is None is not written.
+        tables: in Markdown, with their notes, by the names of their places in pages.
+        of_the_page: further tables, for pages alone.
+        files: how to make further files, by name; None is not written.
 
     >>> Report({"all tasks": "| task |", "one task": "", "notes": "No notes."}).text
     '| task |\n\nNo notes.'
@@ -323,48 +323,46 @@ class Report:
 
 def write_report(
     show: Callable[[list[Series]], Report], plan: Iterable[Series], results: Path, folder: Path
-) -> list[Path]:
-    """Write the report of a plan: table.md and further files; fill the places for tables in the page beside the folder.
+) -> tuple[str, list[Path]]:
+    """Write the report of a plan: its figures, and its tables into pages or, without pages, into table.md.
 
-    The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it between
-    `<!-- table: NAME -->` and `<!-- end of table -->` is replaced, for each table of the report.
+    The pages of the folder docs/arithmetic are docs/arithmetic.md and those in the folder. If the former exists, each
+    table replaces the text between `<!-- table: NAME -->` and `<!-- end of table -->` in one of them.
 
     Args:
         show: of a benchmark, as `adelic_lab.report.arithmetic.show`.
-        plan: all that the report is about; what was not run is said to be so.
+        plan: all series of the report; series without results are marked "not run".
         results: folder of the result files.
         folder: of the report; made if it is missing.
 
     Returns:
-        The paths of the files, table.md first; figures are drawn where there is something to show.
+        The tables as text, and the paths of the files.
 
     Raises:
-        ConfigurationError: the page lacks these marks.
+        ConfigurationError: no page has these marks.
         RunFolderError: a result's file is damaged.
         StorageError: a file cannot be written.
 
     >>> import tempfile
     >>> from adelic_lab.report import arithmetic
     >>> with tempfile.TemporaryDirectory() as name:
-    ...     written = write_report(arithmetic.show, [], Path(name, "results"), Path(name, "report"))
+    ...     _, written = write_report(arithmetic.show, [], Path(name, "results"), Path(name, "report"))
     >>> [path.name for path in written]
     ['table.md']
     """
     report = show(gather(plan, results))
-    files: dict[Path, str | bytes] = {folder / "table.md": report.text + "\n"}
-    for name, make in report.files.items():
-        if (made := make()) is not None:
-            files[folder / name] = made
     page = folder.with_suffix(".md")
+    texts = {folder / "table.md": report.text + "\n"}
     if page.exists():
         with storage_errors(f"cannot read {page}", "choose another folder for the report"):
-            text = page.read_text(encoding="utf-8")
+            texts = {path: path.read_text(encoding="utf-8") for path in (page, *sorted(folder.glob("*.md")))}
         for name, table in {**report.of_the_page, **report.tables}.items():
-            text = fill(text, table, name, page)
-        files[page] = text
+            texts = fill(texts, table, name)
+    drawn = {folder / name: make() for name, make in report.files.items()}
+    files = {path: content for path, content in (texts | drawn).items() if content is not None}
     for path, content in files.items():
         atomic_write(path, content)
-    return list(files)
+    return report.text, list(files)
 
 
 def constants(results: Iterable[Result], split: str) -> float | None:
@@ -387,7 +385,7 @@ def constants(results: Iterable[Result], split: str) -> float | None:
 
 
 def rules(results: Iterable[Result]) -> float | None:
-    """Return the mean share of right test answers that the best trivial rule has; None where none was counted."""
+    """Return the mean share of right test answers of the best baseline; None if none was counted."""
     return _mean({(run.seed, run.n): run.rule for run in results if run.rule is not None})
 
 

@@ -122,15 +122,17 @@ def _key(result: Result) -> tuple[str, str, int, str]:
     return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)
 
 
-def fill(text: str, table: str, name: str, page: Path) -> str:
-    r"""Return a page with the table between its marks, `<!-- table: NAME -->` and `<!-- end of table -->`.
+def fill(pages: Mapping[Path, str], table: str, name: str) -> dict[Path, str]:
+    r"""Return pages, one of them with the table between `<!-- table: NAME -->` and `<!-- end of table -->`.
 
-    >>> page = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter"
-    >>> fill(page.format("old"), "new", "arithmetic", Path("page.md")) == page.format("new")
+    >>> page, path = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter", Path("page.md")
+    >>> fill({path: page.format("old")}, "new", "arithmetic") == {path: page.format("new")}
     True
     """
     start = f"<!-- table: {name} -->\n"
-    new, count = re.subn(f"{start}.*?{_END}", lambda _: f"{start}{table}\n{_END}", text, flags=re.DOTALL)
-    if count != 1:
-        raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {_END}")
-    return new
+    marked = re.compile(f"{re.escape(start)}.*?{_END}", flags=re.DOTALL)
+    if sum(len(marked.findall(text)) for text in pages.values()) != 1:
+        first, *others = pages
+        where = f"{first} or a page in {others[0].parent}" if others else first
+        raise ConfigurationError(f"{where} needs one place for the table: a line {start.strip()} and, below, {_END}")
+    return {path: marked.sub(lambda _: f"{start}{table}\n{_END}", text) for path, text in pages.items()}

@@ -1,8 +1,8 @@
-"""The number theory benchmark: which representation learns what divisibility, residues and signs decide.
+"""The tables and pictures of the number theory benchmark.
 
-Its tasks are drawn tasks of `adelic.number_theory`; its models are networks with every embedding, and solvers; its
-plans are those of `adelic_lab.plans`. Here are its tables, and behind them its pictures: greatest common divisors, and
-how tasks with a target are learned.
+The benchmark asks which representation learns an answer that divisibility, residues or signs decide. Its tasks are
+drawn tasks of `adelic.number_theory`. Its models are networks with any embedding, and solvers. `adelic_lab.plans` reads
+its plans.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,18 +24,22 @@ from adelic_lab.report.table import NONE, NOT_RUN, Line, Table, mean_with_interv
 from adelic_lab.results.metrics import is_learned
 from adelic_lab.results.result import Result
 
-KINDS = ("AOE, places apart", "AOE, in a Transformer", "others", "same inputs, no network")
-"""The kinds of models that are compared, in the order of columns."""
+KINDS = ("AOE, places apart", "AOE, in a Transformer", "rivals", "same inputs, no network")
+"""The kinds of models, in the order of columns."""
+_PAGES = dict.fromkeys(("order", "valuation", "unit"), "one-prime") | dict.fromkeys(
+    ("sorting", "maximum", "floor-quotient", "decimal-digit", "noisy-sum", "residue"), "controls"
+)
+"""The page of a task, if its name is not that of the task."""
 _FLAT = "adelic-flat"
 _ONE_TRANSFORMER = {
     "AOE, residues",
     "AOE, digits",
-    "base 10, a token a digit",
-    "residues modulo 25 primes, a token each",
+    "base 10",
+    "residues mod 25 primes",
     "FoNE",
     "xVal",
 }
-"""The embeddings of one Transformer that the README's picture compares: of AOE the best form and the paper's."""
+"""The embeddings of one Transformer in the README's picture: the best form of AOE, the paper's form, and rivals."""
 _DRAWN = {
     ("squarefree",),
     ("moebius",),
@@ -46,18 +50,17 @@ _DRAWN = {
     ("modular-sum", "modulus=257", "terms=2"),
     ("modular-sum", "modulus=257", "terms=256"),
 }
-"""The tasks whose learning is drawn, with the options that are not their defaults."""
+"""The tasks with learning curves, each with its options that differ from the defaults."""
 _WARM = (*(COLOURS[i] for i in (1, 3, 4)), "#8C564B")
 _COLUMNS = 4
 """Tasks side by side, at most."""
-_SHORT = {"modular-sum": "sum of {terms} modulo {modulus}"}
 
 
 def show(series: list[Series]) -> Report:
-    """Return the report: a table for each task, and each choice of its options, with notes; of what was not run names.
+    """Return the report: one table per task and choice of its options, notes, and the names of tasks without results.
 
-    The page has places for the tables of each task ("task gcd"), the notes on all of them ("notes on tables"), a table
-    of all tasks ("all tasks"), and that of greatest common divisors that are learned ("divisors learned").
+    The pages have places for the tables of each task ("task gcd"), for the notes on all of them ("notes on tables"),
+    for a table of all tasks ("all tasks"), and for the greatest common divisors learned ("divisors learned").
 
     Args:
         series: as `adelic_lab.plans.gather` has them.
@@ -70,7 +73,7 @@ def show(series: list[Series]) -> Report:
     for heading in dict.fromkeys(one.heading for one in series):
         mine = [one for one in series if one.heading == heading]
         if any(one.results for one in mine):
-            parts[mine[0].task] += [f"**{heading}**", _table(mine).to_markdown().rstrip()]
+            parts[mine[0].task] += _table(mine)
         else:
             without[mine[0].task].append(heading)
     for task, headings in without.items():
@@ -101,8 +104,8 @@ def _with_target(series: Sequence[Series]) -> dict[str, list[Series]]:
     return {kind: of for kind in KINDS if (of := [one for one in mine if kind_of(one.experiments[0]) == kind])}
 
 
-def _table(series: list[Series]) -> Table:
-    """Return the table of one task: a row a series."""
+def _table(series: list[Series]) -> list[str]:
+    """Return a caption and the table of one task: one line per series. The caption says what all series share."""
     asked = series[0].asked
     splits, is_counted = ("test", *asked.never_seen), asked.every_class
     of_classes = ["learned, of 100"] if is_counted else ["least class"] if asked.class_names else []
@@ -110,7 +113,7 @@ def _table(series: list[Series]) -> Table:
     for one in series:
         results, n_planned = one.results, len(one.experiments)
         seeds = f"{len(results)}" + (f" of {n_planned}" if len(results) < n_planned else "")
-        line = {"model": one.label, "told": told(one.experiments[0]), "examples": f"{one.examples:,}", "seeds": seeds}
+        line = {"model": one.label, "told": told(one.experiments[0]), "examples": short(one.examples), "seeds": seeds}
         line |= {split: mean_with_interval(one.accuracies(split)) for split in splits}
         if is_counted:
             counts = [learned(result, is_counted) for result in results]
@@ -118,22 +121,30 @@ def _table(series: list[Series]) -> Table:
         elif asked.class_names:
             line["least class"] = mean_with_interval([_least_class(result) for result in results])
         if results:
-            line |= {"trained numbers": f"{results[0].parameters:,}", "seconds": table.shown_seconds(results)}
+            line |= {
+                "parameters": short(float(f"{results[0].parameters:.3g}")),
+                "seconds": table.shown_seconds(results),
+            }
         lines.append(line)
+    shared = {key: lines[0][key] for key in ("examples", "seeds") if len({line[key] for line in lines}) == 1}
+    said = (f"{value} {key if value != '1' else key[:-1]}" for key, value in shared.items())
+    caption = "; ".join([f"**{series[0].heading}**", *said])
     everything = [result for one in series for result in one.results]
     constant = {split: percent(constants(everything, split), none="") for split in splits}
     lines.append({"model": "best constant answer"} | constant)
     if rule := percent(rules(everything), none=""):
-        lines.append({"model": "best trivial rule", "test": rule})
-    return Table.of(("model", "told", "examples", "seeds", *splits, *of_classes, "trained numbers", "seconds"), lines)
+        lines.append({"model": "best baseline", "test": rule})
+    columns = ("model", "told", "examples", "seeds", *splits, *of_classes, "parameters", "seconds")
+    shown = Table.of([name for name in columns if name not in shared], lines)
+    return [caption, shown.to_markdown().rstrip()]
 
 
 def told(one: Experiment) -> str:
-    """Return what a model reads of a number, and what it is told of the answer; nothing of a solver of your own.
+    """Return what a model reads of a number and knows of the answer; empty for your own solver.
 
     >>> from adelic_lab.plans import read_plan
     >>> told(read_plan("full", "number-theory")[1].experiments[0])
-    'digits at 25 primes up to 97, the real value; a sum over the places'
+    'digits at 25 primes ≤ 97, real value; sum over places'
     """
     words, name = wording()["told"], one.model.name
     if not one.is_network:
@@ -143,8 +154,8 @@ def told(one: Experiment) -> str:
     if embedding.name != "adelic":
         return str(words["residue-tokens" if name == "residues" else name]).format_map(embedding.options())
     space = embedding.space()
-    at_primes = f"{words[str(embedding.features)]} at {space.n_primes} primes up to {max(space.primes)}"
-    read = {"all": [at_primes, "the real value"], "p-adic": [at_primes], "real": ["the real value"]}
+    at_primes = f"{words[str(embedding.features)]} at {space.n_primes} primes ≤ {max(space.primes)}"
+    read = {"all": [at_primes, "real value"], "p-adic": [at_primes], "real": ["real value"]}
     return ", ".join(read[str(embedding.coordinates)]) + str(words.get(str(embedding.places), ""))
 
 
@@ -165,10 +176,10 @@ def kind_of(one: Experiment) -> str:
 
 
 def to_summary(series: Sequence[Series]) -> Table:
-    """Return a row for each task, and each choice of its options.
+    """Return one line per task and choice of its options.
 
-    The figure is the share of exact answers on the test questions, in percent, or where classes are counted how many
-    of 100 are learned. Of each kind the series with the greatest mean stands there.
+    A figure is the percentage of exact answers to test questions or, if classes are counted, how many of 100 are
+    learned. Each kind shows its series with the greatest mean. Only rivals are named.
 
     >>> to_summary([]).rows
     ()
@@ -178,12 +189,21 @@ def to_summary(series: Sequence[Series]) -> Table:
         mine = [one for one in series if one.heading == heading]
         published = next((one.published for one in mine if one.published), NONE)
         rule = None if mine[0].asked.every_class else rules(result for one in mine for result in one.results)
-        rows.append((heading, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
-    return Table.of(("task", "published", *KINDS, "trivial rule"), tuple(rows))
+        link = f"[{_name(mine[0])}](number-theory/{_PAGES.get(mine[0].task, mine[0].task)}.md)"
+        rows.append((link, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
+    return Table.of(("task", "published", *KINDS, "best baseline"), tuple(rows))
+
+
+def _name(series: Series) -> str:
+    """Return the name of a task with its options."""
+    options = dict(option.split("=") for option in series.options)
+    if options.keys() == {"modulus", "terms"}:
+        return f"sum of {options['terms']} modulo {options['modulus']}"
+    return ", ".join([series.task, *(f"{name} {value}" for name, value in options.items())])
 
 
 def _best(series: Sequence[Series], kind: str) -> str:
-    """Return the greatest figure of a kind, with the label of its series; "–" where the plan has none."""
+    """Return the greatest figure of a kind, for a rival with its label; "–" if the plan has none."""
     mine = [one for one in series if kind_of(one.experiments[0]) == kind]
     if not mine:
         return NONE
@@ -192,7 +212,8 @@ def _best(series: Sequence[Series], kind: str) -> str:
         return NOT_RUN
     best = max(with_figures, key=lambda one: float(np.mean(_figures(one))))
     scale, decimals = (1, int(len(best.results) > 1)) if best.asked.every_class else (100, 2)
-    return f"{mean_with_interval(_figures(best), scale=scale, decimals=decimals)} ({best.label})"
+    figure = mean_with_interval(_figures(best), scale=scale, decimals=decimals)
+    return f"{figure} ({best.label})" if kind == "rivals" else figure
 
 
 def _figures(series: Series) -> list[float]:
@@ -210,49 +231,51 @@ def _least_class(result: Result) -> float:
     )
 
 
-_GROUPS = {"GCD divides a power of 10": (10,), "a power of 30, not of 10": (30,), "neither": ()}
+_GROUPS = {"divides 10ⁿ": (10,), "divides 30ⁿ only": (30,), "neither": ()}
 _MOST_LISTED = 20
 
 
 def divisors_table(series: Sequence[Series]) -> Table:
-    """Return which GCDs each series has learned, and its right answers by what the GCD divides, in percent.
+    """Return which GCDs each series has learned, and its right answers in percent by the powers that the GCD divides.
 
-    In base B the last digits of a number say whether a divisor of a power of B divides it, and nothing else does so
-    simply.
+    In base B the last digits of a number tell whether a divisor of a power of B divides it. For other divisors no few
+    digits do.
     """
     lines: list[Line] = []
     for one in series:
         counts = pd.DataFrame(dict(zip(("cases", "correct"), counted(one.results), strict=True)))
         sums = counts.groupby([group(k + 1) for k in counts.index]).sum()
-        line = {"model": one.label, "examples": f"{one.examples:,}", "seeds": f"{len(one.results)}"}
+        line = {"model": one.label, "examples": short(one.examples)}
         line["learned"] = listed(is_learned(counts.cases.to_numpy(), counts.correct.to_numpy()))
         shares = (100 * sums.correct / sums.cases)[sums.cases > 0]
         lines.append(line | shares.map("{:.1f}".format).to_dict())
-    return Table.of(("model", "examples", "seeds", "learned", *_GROUPS), lines)
+    return Table.of(("model", "examples", "learned", *_GROUPS), lines)
 
 
 def group(k: int) -> str:
     """Return the column of a GCD.
 
     >>> group(25), group(12), group(14)
-    ('GCD divides a power of 10', 'a power of 30, not of 10', 'neither')
+    ('divides 10ⁿ', 'divides 30ⁿ only', 'neither')
     """
     # k divides a power of B if it divides B^k: no exponent of a prime in k is as great as k.
     return next(name for name, bases in _GROUPS.items() if all(pow(base, k, k) == 0 for base in bases))
 
 
 def listed(known: NDArray[np.bool_]) -> str:
-    """Return the GCDs that are learned in few words.
+    """Return the GCDs that are learned, in few words: their number if a list would be long.
 
     >>> listed(np.array([True] * 99 + [False])), listed(np.array([True, False] * 2)), listed(np.zeros(3, bool))
     ('all but 100', '1, 3', 'none')
+    >>> listed(np.array([True, False] * 50))
+    '50'
     """
     of, without = (", ".join(str(k + 1) for k in np.flatnonzero(chosen)) for chosen in (known, ~known))
     if not without:
         return "all"
     if (~known).sum() < min(known.sum(), _MOST_LISTED):
         return f"all but {without}"
-    return of or "none"
+    return (of or "none") if known.sum() < _MOST_LISTED else str(known.sum())
 
 
 def learned(result: Result, split: str) -> int:
@@ -389,8 +412,7 @@ def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
             upper, lower = panels[row, column], panels[row + 1, column]
             for kind, series in kinds.items():
                 _draw_kind(upper, lower, [one for one in series if one.heading == heading], colours[kind])
-            options = dict(option.split("=") for option in task.options)
-            upper.set_title(_SHORT.get(task.task, task.task).format(**options))
+            upper.set_title(_name(task))
             for panel, label in ((upper, "questions trained on"), (lower, "seconds of one core")):
                 panel.set_axis_on()
                 logarithmic(panel)
