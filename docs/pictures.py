@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/pictures: the trees of Z_2 and Z_3, and what ⊕ and ⊗ do to digits.
+"""Draw the pictures of docs/pictures: a number at its places, the trees of Z_2 and Z_3, and ⊕ and ⊗ on digits.
 
 `python docs/pictures.py` writes them; with --check it writes nothing, and fails if one of them is not what it would be.
 Every digit comes from `adelic`. The colours are readable on light and on dark ground.
@@ -153,6 +153,42 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
     return figure
 
 
+def draw_places(n: int, primes: tuple[int, ...], precision: int) -> Figure:
+    """Return an integer at the real place and at some primes, with its zeros coloured, and its size at each place.
+
+    Args:
+        n: positive integer; each prime that divides it is among the primes.
+        primes: primes.
+        precision: how many digits.
+    """
+    a = AdeleSpace(primes, precision).encode(n)
+    sizes = [Fraction(n), *(Fraction(p) ** -int(v) for p, v in zip(primes, a.valuation(), strict=True))]
+    assert np.prod(sizes) == 1
+    figure = Figure(figsize=(9, 0.45 * (len(primes) + 3)), layout="constrained")
+    axes = figure.subplots()
+    size = {"color": INK, "va": "center", "fontsize": 11}
+    axes.text(1.5, 1, "size there", ha="left", **size)
+    for r, (p, digits, absolute) in enumerate(zip((0, *primes), [None, *a.digits], sizes, strict=True)):
+        name = f"Q{subscript(p)}" if p else "R"
+        axes.text(-precision - 1.5, -r, name, color=X, ha="left", va="center", fontsize=12, weight="bold")
+        axes.text(1.5, -r, str(absolute), ha="left", **size)
+        if digits is None:
+            axes.text(0, -r, str(n), color=INK, ha="center", va="center", fontsize=13)
+            continue
+        zeros = int(a.valuation()[r - 1])
+        axes.text(-precision, -r, "…", color=INK, ha="center", va="center", fontsize=13)
+        for i, digit in enumerate(digits[::-1].tolist()):
+            look = {"color": Y, "weight": "bold"} if i < zeros else {"color": INK}
+            axes.text(-i, -r, str(digit), ha="center", va="center", fontsize=13, **look)
+    last = -len(primes) - 1
+    axes.plot([1.3, 3.2], [last + 0.45] * 2, color=INK, linewidth=1.2)
+    axes.text(1.5, last, "product 1", ha="left", **size)
+    axes.set_xlim(-precision - 1.7, 4)
+    axes.set_ylim(last - 0.5, 1.5)
+    axes.axis("off")
+    return figure
+
+
 def carried(sums: list[int], p: int) -> list[int]:
     """Return what arrives at each digit, the lowest one first.
 
@@ -169,6 +205,7 @@ def pictures() -> dict[str, bytes]:
     """Return all pictures by file name."""
     with mpl.rc_context(style(INK)):
         drawn = {
+            "places.svg": draw_places(360, (2, 3, 5, 7), 12),
             "tree-2.svg": draw_tree(2, 4, {"7/5": X, "-1": Y, "12": Z}),
             "tree-3.svg": draw_tree(3, 3, {"7/5": X, "-1": Y, "1/4": Z}),
             "add.svg": draw_operation("⊕", "7/5", "22/7", 3, 12),

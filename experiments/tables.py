@@ -15,7 +15,6 @@ Figures are not checked: each version of Matplotlib draws them a little differen
 """
 
 import importlib
-import itertools
 import os
 import re
 import shlex
@@ -133,14 +132,15 @@ def made_from(name: str, first: str, *words: str) -> str | None:
         script = importlib.import_module(name)
         tables = script.tables_of(common.read(script.FOLDER))
         return "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
+    if name in OF_NUMBERS:
+        return OF_NUMBERS[name]()
     if name in TABLES:
         results = common.loaded(name)
-        commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
-        versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
-        origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
-        return f"{TABLES[name](results)}\n\n{origin}"
+        command, machine, commit, versions = origin(results)
+        at = f" at commit {commit}" if results.get("commit") else ""
+        return f"{TABLES[name](results)}\n\n{command} on {machine}{at}; {versions}."
     if re.fullmatch(r"\w+", name) and name not in OF_THE_PACKAGE:
-        raise ConfigurationError(f"there is no table {name!r}; known: {', '.join(TABLES)}")
+        raise ConfigurationError(f"there is no table {name!r}; known: {', '.join((*OF_NUMBERS, *TABLES))}")
     return None
 
 
@@ -171,53 +171,90 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return Table.of(tuple(head), tuple(map(tuple, rows))).to_markdown().rstrip()
 
 
-def ratios(results: dict[str, Any]) -> str:
-    """Return ratios beside their targets."""
-    rows = []
-    for name, ratio in results["ratios"].items():
-        target = results["targets"].get(name)
-        verdict = ["–", ""] if target is None else [f"{target:g}", "met" if ratio >= target else "**missed**"]
-        rows.append([name, short(ratio), *verdict])
-    return table(["", "ratio", "target", ""], rows)
-
-
 def short(value: float) -> str:
     """Return a number with two decimals, from 10 on with none."""
     return f"{value:,.{2 if value < 10 else 0}f}"
 
 
-def decode(results: dict[str, Any]) -> str:
-    """Return the speed of `decode()` and of the loop."""
-    size, seconds = results["numbers"]["size"], results["median_seconds"]
-    rows = [[name.replace("_", " "), f"{1e6 * value / size:.2f}"] for name, value in seconds.items()]
-    text = table(["", "µs a number"], rows)
-    note = "with Python's garbage collector on {ratio_with_garbage_collector:.1f}"
-    return text + "\n\n" + f"Ratio {{ratio:.1f}} (target: {{target_ratio:g}}); {note}.".format_map(results)
+def numbers_speed() -> str:
+    """Return how many times as fast as something else arrays are computed with, by the instructions compiled for."""
+    lines: dict[tuple[str, str], dict[str, list[str]]] = {}
+
+    def add(task: str, other: str, kind: str, ratios: Sequence[float | None], target: float | None = None) -> None:
+        cells = [marked(ratio, target) if ratio else "–" for ratio in ratios]
+        lines.setdefault((task, other), {})[kind] = [*cells, f"{target:g}" if target else "–"]
+
+    for part, task, versus in (
+        ("memory", "to float32", "filling the array"),
+        ("libraries", "digits", ""),
+        ("operations", "", "adding digits without carries"),
+    ):
+        native = common.loaded(f"encode_{part}")
+        narrow = {} if part == "operations" else common.loaded(f"encode_{part}_avx2")["ratios"]
+        for name, ratio in native["ratios"].items():
+            kind, _, other = name.partition(", ")
+            named = ", ".join(filter(None, (task, other if versus else "")))
+            add(named, versus or other, kind, (ratio, narrow.get(name)), native["targets"].get(name))
+    decode = common.loaded("decode")
+    add("`decode()`", "gmpy2", "rationals", (decode["ratio"], None), decode["target_ratio"])
+    ratio = decode["ratio_with_garbage_collector"]
+    add("`decode()`, Python's garbage collector on", "gmpy2", "rationals", (ratio, None))
+    for e in common.loaded("local_functions")["entries"]:
+        if e["size"] > 1:
+            digits = f", {e['digits']} digits" if e["digits"] > 1 else ""
+            add(e["task"] + digits, e["other"], "integers", (1 / e["ratio"], None), 1 / e["target"])
+    kinds = ("integers", "rationals")
+    rows = [
+        [*key, *(cells.get(kind, ["–"] * 3)[i] for i in range(3) for kind in kinds)] for key, cells in lines.items()
+    ]
+    head = [f"{kind}{note}" for note in ("", ", AVX2 alone", ": target") for kind in kinds]
+    return table(["task", "compared with", *head], rows)
 
 
-def big_integers(results: dict[str, Any]) -> str:
-    """Return the seconds of long integers, and how they grow."""
-    frame = pd.DataFrame(results["entries"])
-    seconds, exponents = (
-        frame.pivot(index=["task", "type"], columns="digits", values=v) for v in ("seconds", "exponent")
-    )
-    rows = []
-    for key in itertools.product(frame["task"].unique(), frame["type"].unique()):
-        cells = (f"{value:.2g}" for value in seconds.loc[key])
-        rows.append([", ".join(key), *cells, f"{exponents.loc[key].iloc[-1]:.2f}"])
-    return table(["seconds", *map("{:,} digits".format, seconds.columns), "exponent"], rows)
+def marked(ratio: float, target: float | None) -> str:
+    """Return a speed, with a sign if it is below its target.
+
+    >>> marked(6.634, 10), marked(13.2, 10), marked(0.4, None)
+    ('6.63 ▼', '13', '0.40')
+    """
+    return short(ratio) + (" ▼" if target and ratio < target else "")
 
 
-def local_functions(results: dict[str, Any]) -> str:
-    """Return the microseconds of functions at one place, a number, and how many times another system's they are."""
-    rows = []
-    for e in results["entries"]:
-        ours, other = (short(1e6 * e["seconds"][name] / e["size"]) for name in ("adelic", e["other"]))
-        ratio = f"{e['ratio']:.1f}{'' if e['met'] else ' (missed)'}"
-        rows.append([e["task"], f"{e['digits']:,}", f"{e['size']:,}", ours, f"{other} ({e['other']})", ratio])
-    targets = " and ".join(dict.fromkeys(f"{e['target']:g} ({e['other']})" for e in results["entries"]))
-    head = ["µs a number", "digits", "numbers", "adelic", "other", "ratio"]
-    return f"{table(head, rows)}\n\nTargets of the ratio: {targets}."
+def numbers_sizes() -> str:
+    """Return the time of a single number by its number of digits."""
+    cells: dict[str, dict[int, str]] = {}
+    for e in common.loaded("local_functions")["entries"]:
+        if e["size"] == 1:
+            times = f"{e['ratio']:.1f}{'' if e['met'] else ' ▼'}"
+            cells.setdefault(e["task"], {})[e["digits"]] = f"{time(e['seconds']['adelic'])} ({times})"
+    for e in sorted(common.loaded("big_integers")["entries"], key=lambda e: e["task"]):
+        cells.setdefault(f"{e['task']}, `{e['type']}`", {})[e["digits"]] = time(e["seconds"])
+    sizes = sorted({size for line in cells.values() for size in line})
+    lines = [[name, *(line.get(size, "") for size in sizes)] for name, line in cells.items()]
+    return table(["time by number of digits", *map("{:,}".format, sizes)], lines)
+
+
+def time(seconds: float) -> str:
+    """Return a time with two digits and its unit.
+
+    >>> time(7.127e-05), time(0.0098), time(8.79), time(0.161)
+    ('71 µs', '9.8 ms', '8.8 s', '161 ms')
+    """
+    unit, scale = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
+    return f"{scale * seconds:.{1 if scale * seconds < 9.95 else 0}f} {unit}"
+
+
+def numbers_origins() -> str:
+    """Return with which commands, on what machine, and with which versions the files of numbers were made."""
+    encode = ("encode_libraries", "encode_libraries_avx2", "encode_operations")
+    rows = [[name, *origin(common.loaded(name))] for name in (*encode, "decode", "local_functions", "big_integers")]
+    return table(["results", "command", "machine", "commit", "versions"], rows)
+
+
+def origin(results: dict[str, Any]) -> list[str]:
+    """Return a file's command, machine, commit and versions."""
+    versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
+    return [f"`{results['command']}`", results["machine"], (results.get("commit") or "–")[:7], versions]
 
 
 def training_throughput(results: dict[str, Any], rates: dict[str, dict[str, float]] | None = None) -> str:
@@ -348,13 +385,14 @@ def text_reasoning_gym(results: dict[str, Any]) -> str:
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     made.__name__: made
     for made in (
-        *(decode, big_integers, local_functions, compact, text_costs_step, text_costs_perplexity, text_reasoning_gym),
+        *(compact, text_costs_step, text_costs_perplexity, text_reasoning_gym),
         *(training_throughput, training_throughput_avx2, training_products, training_embedding),
     )
 }
 """What makes each table, by the name of its file of results."""
 TABLES["training_products_avx2"] = training_products
-TABLES |= {f"encode_{part}": ratios for part in ("memory", "memory_avx2", "operations", "libraries", "libraries_avx2")}
+OF_NUMBERS = {made.__name__: made for made in (numbers_speed, numbers_sizes, numbers_origins)}
+"""What makes the tables of docs/numbers.md, each of several files."""
 
 if __name__ == "__main__":
     common.run(main)
