@@ -110,7 +110,7 @@ def test_functions_against_pari(row):
     for name, call in calls.items():
         expected = row[name]
         if name == "teichmuller" and (p == 2 or norm(row["q"], p) != 1):
-            continue  # of the unit part in PARI, and ±1 at 2: docs/mathematics.md
+            continue  # of the unit part in PARI, and ±1 at 2: docs/padic.md
         if expected is None:
             with pytest.raises((DomainError, PrecisionError)):
                 call()
