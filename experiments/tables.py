@@ -89,7 +89,7 @@ def main(*, check: Flag = False) -> bool:
 def pages(results: list[Result]) -> dict[Path, str]:
     """Return all pages with their texts; of a row that has none a new one, whose tables are empty."""
     new = {PAGES / f"{row}.md": row_page(row) for row in sorted({result.row for result in results})}
-    every = (common.ROOT / "README.md", *sorted(common.DOCS.glob("*.md")), *sorted(PAGES.glob("*.md")))
+    every = (common.ROOT / "README.md", *sorted(common.DOCS.glob("*.md")), *sorted(common.DOCS.glob("*/*.md")))
     return new | {page: page.read_text(encoding="utf-8") for page in every}
 
 

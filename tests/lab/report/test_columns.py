@@ -39,7 +39,7 @@ RESULTS = ROOT / "experiments" / "results" / "columns"
 def test_the_page_has_the_table_of_the_committed_results():
     """See tests/test_docs.py for that of other forms."""
     table = show(gather(read_plan("full", "columns"), RESULTS)).text
-    page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "features" / "all-figures.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
 
 

@@ -34,7 +34,7 @@ def _text(series: list[Series]) -> str:
         lines.append({"model": label, "least": _least(cells.values())} | dict.fromkeys(tasks, IMPOSSIBLE) | shown)
     of_tasks = {task: [result for result in results if result.task == task] for task in tasks}
     trivial = {
-        "best trivial rule": {task: rules(some) for task, some in of_tasks.items()},
+        "best baseline": {task: rules(some) for task, some in of_tasks.items()},
         "best constant answer": {task: constants(some, "test") for task, some in of_tasks.items()},
     }
     for label, rates in trivial.items() if results else ():
