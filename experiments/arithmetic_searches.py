@@ -134,12 +134,17 @@ def plan() -> str:
 
 
 def table() -> str:
-    """Return the trials in Markdown: right answers by solver and rate, in percent, the rate that is chosen in bold."""
+    """Return the trials in Markdown: exact answers in percent by solver and rate, the chosen rate in bold.
+
+    Searches without one exact answer are left out.
+    """
     rows = {key: {RATES[0]: NOT_RUN} for key in product(TASKS, STEPS)}
     for key, found in searches().items():
         shares, chosen = accuracies(found), rate(found)
         texts = {one: NONE if shares[float(one)] is None else percent(shares[float(one)]) for one in RATES}
         rows[key] = {one: f"**{text}**" if float(one) == chosen else text for one, text in texts.items()}
+        if not any(shares.values()):
+            del rows[key]
     lines = [{"problem": task, "solver": solver, **cells} for (task, solver), cells in rows.items()]
     return Table.of(("problem", "solver", *RATES), lines, names=2).to_markdown().strip()
 

@@ -14,7 +14,8 @@ not.
 A rounded table is checked exactly: its columns fulfil the relation modulo primes whose product is above what either
 side can be.
 
-Writes experiments/results/character_completion.json, whose figures stand in docs/audit.md and docs/arithmetic.md.
+Writes experiments/results/character_completion.json, with the figures of docs/audit.md and
+docs/results/several-answers.md.
 """
 
 from collections import Counter

@@ -19,7 +19,7 @@ out. On orbits no test row's conjugate is a training row; with images, the table
 training rows of the published split. Source: James and Kerber, "The Representation Theory of the Symmetric Group"
 (1981), section 6.1.
 
-Writes experiments/results/character_rules.json, whose figures stand in docs/arithmetic.md.
+Writes experiments/results/character_rules.json, with the figures of docs/results/several-answers.md.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,7 @@ this counts how many questions of a split are in it with the two sides of some +
 exchanged: a table that knew this would have these right. For the programs of experiments/arithmetic_programs.toml it
 counts how many of the single operations that a question needs, such as 85 · 12, are examples with one operation.
 
-Writes experiments/results/expression_images.json, whose figures stand in docs/composition.md.
+Writes experiments/results/expression_images.json, with the figures of docs/composition/tables.md.
 """
 
 import operator

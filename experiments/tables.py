@@ -2,8 +2,9 @@
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
 command that prints the table: adelic report --results-dir experiments/results/table --markdown --table overview;
-or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "searches", those of
-arithmetic_searches.py, or "text_word_problems", those of that script.
+or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "excerpt" before these, and
+some columns and lines of that table behind them; or "searches", those of arithmetic_searches.py, or
+"text_word_problems", those of that script.
 
 Each row of experiments/results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml
 has to list it.
@@ -20,6 +21,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from adelic.cli.options import Flag
 from adelic.errors import ConfigurationError
 from adelic_lab import Result
 from adelic_lab.cli.report import in_markdown
+from adelic_lab.config.names import TITLES
 from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic, columns
 from adelic_lab.report.page import figures
@@ -123,9 +126,11 @@ def made_from(name: str, first: str, *words: str) -> str | None:
     """Return the table of a mark; None if others make it."""
     if first == "adelic":
         return printed(words)
+    if first == "excerpt":
+        benchmark, plan, folder, *chosen = words
+        return excerpt(benchmark_text(benchmark, plan, folder), *chosen)
     if first in OF_THE_PACKAGE and words:
-        plan, folder = words
-        return OF_THE_PACKAGE[first](gather(read_plan(plan), Path(folder))).text
+        return benchmark_text(first, *words)
     if name == "searches":
         return importlib.import_module("arithmetic_searches").table()
     if name == "text_word_problems":
@@ -142,6 +147,40 @@ def made_from(name: str, first: str, *words: str) -> str | None:
     if re.fullmatch(r"\w+", name) and name not in OF_THE_PACKAGE:
         raise ConfigurationError(f"there is no table {name!r}; known: {', '.join((*OF_NUMBERS, *TABLES))}")
     return None
+
+
+@cache
+def benchmark_text(benchmark: str, plan: str, folder: str) -> str:
+    """Return the tables and notes of a plan, one of the package or a file, from its folder of results."""
+    return OF_THE_PACKAGE[benchmark](gather(read_plan(plan, benchmark), Path(folder))).text
+
+
+def excerpt(text: str, columns: str, *lines: str) -> str:
+    r"""Return a table of some columns and lines of the tables in a text, in this order.
+
+    Args:
+        text: with tables in Markdown; lines of several tables that match the same pattern are joined.
+        columns: their names, separated by semicolons; solvers have their titles in the result.
+        lines: a pattern for each line, of its cells with bars between them.
+
+    >>> text = "| model | a | b |\n|---|---:|---:|\n| fone | 1 | 2 |\n| xval | 3 | 4 |"
+    >>> print(excerpt(text, "model; b", "xval | *"))
+    | model | b |
+    |---|---:|
+    | xval | 4 |
+    """
+    wanted, head = columns.split("; "), []
+    found: dict[str, dict[str, str]] = {}
+    for line in text.splitlines():
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        head = head if head and cells else cells
+        for pattern in lines:
+            if fnmatchcase(" | ".join(cells), pattern):
+                found[pattern] = dict(zip(head, cells, strict=True)) | found.get(pattern, {})
+    if missing := [pattern for pattern in lines if pattern not in found]:
+        raise ConfigurationError(f"no table has a line {missing[0]!r}")
+    rows = [[found[pattern].get(name, "") for name in wanted] for pattern in lines]
+    return table([TITLES.get(name, name) for name in wanted], rows)
 
 
 @cache

@@ -38,9 +38,9 @@ def pages(**marked):
 
 
 AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+RESULTS_OF = ROOT / "experiments" / "results"
 RESULTS = {
-    path.stem: json.loads(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "experiments" / "results" / "audit").glob("*.json"))
+    path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted((RESULTS_OF / "audit").glob("*.json"))
 }
 
 
@@ -87,12 +87,12 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
         ]
     }
     if task == "lattice":
-        covers = json.loads((ROOT / "experiments" / "results" / "lattice_covers.json").read_text(encoding="utf-8"))
+        covers = json.loads((RESULTS_OF / "lattice_covers.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * value:.1f}" for of_size in covers["sizes"].values() for value in of_size.values()}
     if task == "characters":
-        found = json.loads((ROOT / "experiments" / "results" / "character_completion.json").read_text(encoding="utf-8"))
+        found = json.loads((RESULTS_OF / "character_completion.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * run['exact_match']:.1f}" for run in found["runs"]}
-        rules = json.loads((ROOT / "experiments" / "results" / "character_rules.json").read_text(encoding="utf-8"))
+        rules = json.loads((RESULTS_OF / "character_rules.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * run['by_residues']['exact']:.1f}" for run in rules["runs"]}
     figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")
     published = {
@@ -130,26 +130,25 @@ def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
         ("composition", ROOT / "experiments" / "arithmetic_composition.toml", "composition"),
     ],
 )
-def test_the_table_of_arithmetic_is_made_from_the_committed_results(name, plan, results):
-    """By `adelic reproduce arithmetic`, which writes both."""
-    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- table: arithmetic -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
-    assert shown is not None
-    assert (
-        shown[1]
-        == arithmetic.show(gather(read_plan(plan, "arithmetic"), ROOT / "experiments" / "results" / results)).text
-    )
-    for figure in re.findall(rf"\]\(({name}/[^)]+)\)", page):
+def test_the_tables_of_a_plan_are_made_from_the_committed_results(name, plan, results):
+    """By `adelic reproduce arithmetic`, which writes them."""
+    page = (ROOT / "docs" / name / "tables.md").read_text(encoding="utf-8")
+    made = arithmetic.show(gather(read_plan(plan, "arithmetic"), RESULTS_OF / results)).text
+    assert f"<!-- table: arithmetic -->\n{made}\n<!-- end of table -->" in page
+    for figure in re.findall(rf"\]\(({name}/[^)]+)\)", (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")):
         assert (ROOT / "docs" / figure).exists()
 
 
-@pytest.mark.parametrize("name", ["arithmetic", "composition"])
-def test_the_table_of_another_plan_is_made_from_the_committed_results(name):
+@pytest.mark.parametrize("name", ["arithmetic", "arithmetic-details", "composition", "composition/tables"])
+def test_further_tables_of_plans_and_excerpts_are_made_from_the_committed_results(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT / "experiments"))
+    tables = importlib.import_module("tables")
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
-    shown = re.findall(r"<!-- table: arithmetic (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
+    shown = [found for found in tables.MARKED.finditer(page) if re.match(r"(excerpt|arithmetic) ", found[2])]
     assert shown
-    for plan, results, table in shown:
-        assert table == arithmetic.show(gather(read_plan(ROOT / plan), ROOT / results)).text
+    for found in shown:
+        assert tables.filled(found) == found[0]
 
 
 def blocks(page, language):

@@ -42,7 +42,7 @@ def cell(page: str, heading: str, line: str, column: str) -> str:
 
 
 CONTROLS = "number-theory.md"
-PRODUCTS = ("arithmetic.md", "| problem | examples", "a · b, 6 digits | 1,000")
+PRODUCTS = ("arithmetic/tables.md", "| problem", "a · b, 6 digits | 1,000")
 CONICS = (CONTROLS, "**`conic`")
 DIVISORS = (CONTROLS, "1 to 100, or greater**")
 SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")

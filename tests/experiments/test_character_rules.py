@@ -63,7 +63,7 @@ def test_residues_by_brute_force(script, split):
 
 
 def test_the_page_has_the_figures_of_the_file(figures, section):
-    page = section("arithmetic.md")
+    page = section("results/several-answers.md")
     (run,) = (run for run in figures["runs"] if run["n"] == 18)
     error, power = f"{run['mean_squared_error']['dimensions_and_transpositions']:.1e}".split("e+")
     assert int(power) == 7

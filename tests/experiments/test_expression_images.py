@@ -11,28 +11,29 @@ SCRIPT = "expression_images"
 def test_the_page_has_the_figures_of_the_file(figures, section):
     rows = figures["with_image"]
     assert all(share == 0 for shares in rows.values() for split, share in shares.items() if split != "test")
-    few, many, most, bracketed = (
-        f"{100 * rows[row]['test']:.2f} %"
-        for row in ("expression-3000", "expression-10000", "expression-30000", "infix-expression-10000")
-    )
-    page = section("composition.md")
-    assert (
-        f"that is {few} of the short questions from 3,000 examples, {many} from 10,000 and {bracketed} in infix" in page
-    )
-    assert f"stand among the 30,000 with the sides of sums or products exchanged: {most}" in page
+    page = section("composition/tables.md")
+    for row, words in (
+        ("expression-3000", "postfix, 3,000 examples"),
+        ("expression-10000", "postfix, 10,000 examples"),
+        ("infix-expression-10000", "infix, 10,000 examples"),
+        ("expression-30000", "postfix, 30,000 examples"),
+    ):
+        assert f"| {words} | {100 * rows[row]['test']:.2f} |" in page
+    most = max(shares["test"] for shares in rows.values())
+    assert f"At most {100 * most:.2f} % of the short questions are in training" in section("composition.md")
     programs = figures["programs"]
     ones = [programs[f"{name}-program-30000"]["with_one_operation"] for name in ("recurrence", "system")]
-    assert "{:,} of them (recurrences) or {:,} (systems) with one operation (seed 0)".format(*ones) in page
+    assert "Of 30,000 examples {:,} (recurrences) or {:,} (systems) have one operation".format(*ones) in page
     matrices, recurrences, systems = (programs[row]["known"] for row in programs)
     for share, words in (
-        (matrices["entry"], "{} for the entries of two matrices"),
-        (matrices["chain"], "{} for four"),
-        (recurrences["50th"], "{} for 50th terms"),
-        (systems["two"], "{} for two equations, and "),
-        (systems["three"], "{} for three ("),
-        (systems["elimination"], "({} by elimination)"),
+        (matrices["entry"], "entries of two matrices"),
+        (matrices["chain"], "entries of four matrices"),
+        (recurrences["50th"], "50th terms"),
+        (systems["two"], "two equations"),
+        (systems["three"], "three equations by Cramer's rule"),
+        (systems["elimination"], "three equations by elimination"),
     ):
-        assert words.format(f"{100 * share:.2f} %") in page
+        assert f"| {words} | {100 * share:.2f} |" in page
 
 
 def test_operations_are_performed_in_turn(script):

@@ -1,8 +1,8 @@
-"""The arithmetic benchmark: which number representation learns arithmetic from how many examples.
+"""The report of the arithmetic benchmark: which number representation learns arithmetic, from how many examples.
 
-Its problems are drawn tasks of `adelic.number_theory`, its representations the solvers of `adelic_lab.models.solvers`,
-its plans those of `adelic_lab.plans`. Here are its tables and figures, in colours that are readable on light and on
-dark ground.
+Problems are drawn tasks of `adelic.number_theory`, representations are the solvers of `adelic_lab.models.solvers`, and
+plans are read by `adelic_lab.plans`. This module makes the tables and figures, in colours that are readable on light
+and on dark backgrounds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,8 +28,8 @@ _LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the
 def show(series: list[Series]) -> Report:
     """Return the report: a table of questions as in training, one of questions unlike those, and figures.
 
-    Solvers that are asked less than half of the tasks have tables of their own, and with AOE's places apart the figure
-    variants.svg.
+    Solvers that were run on less than half of the tasks have separate tables, and, together with AOE's places apart,
+    the figure variants.svg.
 
     Args:
         series: as `adelic_lab.plans.gather` has them.
@@ -65,7 +65,7 @@ def in_order(series: Iterable[Series]) -> list[str]:
 
 
 def in_groups(series: Sequence[Series]) -> tuple[list[str], list[str]]:
-    """Return the names of the solvers that are asked half of the tasks or more, and of the others, in order.
+    """Return the names of the solvers with half of the tasks or more, and of the others, in order.
 
     >>> from adelic_lab.plans import read_plan
     >>> many, few = in_groups(read_plan("full", "arithmetic"))
@@ -94,16 +94,16 @@ def with_most_examples(series: Iterable[Series]) -> dict[tuple[str, str], Series
 
 
 def _text(series: list[Series], many: list[str], few: list[str]) -> str:
-    """Return the tables of the solvers that are asked much, of the others, and notes."""
+    """Return the tables of the solvers with many tasks, those of the others, and notes."""
     parts = _tables([one for one in series if one.model in many], many)
     if few:
         of_few = _tables([one for one in series if one.model in few], few)
-        parts += ["Solvers that are asked some of the problems:", *of_few]
+        parts += ["Solvers that were run on some of the problems:", *of_few]
     return "\n\n".join([*parts, *_notes(series)])
 
 
 def _tables(series: list[Series], solvers: list[str]) -> list[str]:
-    """Return the tables of some solvers' series, with what stands between them."""
+    """Return the tables of some solvers' series, with the sentence between them."""
     asked = {one.title: one.asked for one in series}
     order = list(asked)
     seen: dict[tuple[str, int], Line] = {}
@@ -121,7 +121,7 @@ def _tables(series: list[Series], solvers: list[str]) -> list[str]:
         unlike[title, split] |= {solver: cell(one, split) for solver, one in mine.items()}
     parts = [Table.of(("problem", "examples", *solvers), seen.values()).to_markdown().rstrip()]
     if unlike:
-        parts += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
+        parts += ["The same runs on questions unlike all in training, for each solver with its most examples:"]
         parts += [Table.of(("problem", *solvers), unlike.values()).to_markdown().rstrip()]
     return parts
 
@@ -155,7 +155,7 @@ def percent(share: float) -> str:
 
 
 def _notes(series: list[Series]) -> list[str]:
-    """Return what stands under the tables."""
+    """Return the notes under the tables."""
     results = [result for one in series for result in one.results]
     cases, more = (
         " and ".join(f"{count:,}" for count in sorted({run.configuration["data"][name] for run in results}))
@@ -171,14 +171,14 @@ def _notes(series: list[Series]) -> list[str]:
             parameters.setdefault(one.model, []).extend(result.parameters for result in one.results)
     if reasons:
         words = "; ".join(f"{reason} ({', '.join(dict.fromkeys(names))})" for reason, names in reasons.items())
-        notes.append(f"{IMPOSSIBLE} cannot be expressed. {words}.")
+        notes.append(f"{IMPOSSIBLE}: the solver cannot express the problem. {words}.")
     ranges = {solver: dict.fromkeys((min(counts), max(counts))) for solver, counts in parameters.items()}
     sizes = ", ".join(f"{solver} {'–'.join(map('{:,}'.format, ends))}" for solver, ends in ranges.items())
     return [*notes, f"Trained numbers: {sizes}.", costs(results)]
 
 
 def draw_accuracy(series: Sequence[Series]) -> bytes | None:
-    """Return an SVG of accuracy against the number of examples, a panel a task; None if no task has two sizes.
+    """Return an SVG of accuracy against the number of examples, one panel per task; None if no task has two sizes.
 
     Lines are means over seeds, and each seed is a dot.
 
@@ -212,9 +212,9 @@ def draw_accuracy(series: Sequence[Series]) -> bytes | None:
 
 
 def draw_never_seen(series: Sequence[Series]) -> bytes | None:
-    """Return an SVG of the accuracy on questions unlike all in training, a row a split; None without such questions.
+    """Return an SVG of the accuracy on questions unlike all in training, one line per split; None if there are none.
 
-    Of each task and solver the series with the most examples counts. Bars are 95 % confidence intervals of the mean
+    For each task and solver it shows the series with the most examples. Bars are 95 % confidence intervals of the mean
     over seeds.
 
     >>> draw_never_seen([]) is None
@@ -250,7 +250,7 @@ def draw_never_seen(series: Sequence[Series]) -> bytes | None:
 def looks(series: Sequence[Series]) -> dict[str, dict[str, Any]]:
     """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival's in another.
 
-    What trains no network is grey and dashed.
+    A solver that trains no network is grey and dashed.
     """
     solvers = in_order(series)
     taken = {solver_colour(solver) for solver in solvers}
@@ -281,7 +281,7 @@ def accuracy_panels(figure: Figure, titles: Sequence[str], *, sharex: bool = Fal
 
 
 def with_legend(figure: Figure) -> bytes:
-    """Return a figure as SVG, with a grid, and every solver's name under the panels; it is higher by their lines."""
+    """Return a figure as SVG, with a grid, and every solver's name under the panels, for which it grows."""
     for axes in figure.axes:
         axes.grid(visible=True, color=GREY, alpha=0.25)
     named = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
