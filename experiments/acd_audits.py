@@ -1,6 +1,6 @@
-"""Audit every published data set, in every edition and split of ours, from which docs/audit.md is written.
+"""Audit every published dataset, in every edition and split; docs/audit.md has the figures.
 
-    python experiments/acd_audits.py             # the small data sets, in a minute
+    python experiments/acd_audits.py             # the small datasets, in a minute
     python experiments/acd_audits.py --full      # all of them, in hours
     python experiments/acd_audits.py --full --tasks schubert,weaving --splits orbits
     python experiments/acd_audits.py --table   # bring the table of docs/audit.md up to date
@@ -24,15 +24,15 @@ from adelic_lab.report.table import NONE, Table, percent
 
 RESULTS = common.RESULTS / "audit"
 LEFT_OUT = {("characters", 22), ("kl", 7), ("rsk", 10)}
-"""Minutes of work each, and like their smaller siblings in kind."""
+"""Each takes minutes and resembles its smaller siblings."""
 ORBITS_LEFT_OUT = {("schubert", 6)}
 """Likewise, on the split orbits."""
 SMALL = 100_000
-"""Tokens of a data set that takes a second or two."""
+"""Tokens of a dataset that takes a second or two."""
 
 
 class Subject(NamedTuple):
-    """A data set to audit: how many tokens it has, the name of its file, and what `acd.audit` is asked."""
+    """A dataset to audit: its number of tokens, the name of its file, and the arguments of `acd.audit`."""
 
     size: int
     label: str
@@ -47,13 +47,13 @@ def main(
     full: Flag = False,
     output: Path | None = None,
 ) -> None:
-    """Run the audits one after the other, small data sets first, or write the table.
+    """Run the audits one after the other, small datasets first, or write the table.
 
     Args:
         tasks: names separated by commas.
         splits: names separated by commas.
         table: write the table of docs/audit.md, and audit nothing.
-        full: audit the large data sets, too, which takes hours.
+        full: also audit the large datasets, which takes hours.
         output: folder of the audits.
     """
     if table:
@@ -68,7 +68,7 @@ def main(
 
 
 def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
-    """Yield the data sets of some tasks; a task without symmetries has no orbits.
+    """Yield the datasets of some tasks; a task without symmetries has no orbits.
 
     Other labellings than the first are audited on the published split alone: orbits are the same for all.
     """
@@ -88,25 +88,25 @@ def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
 
 
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
-    """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
+    """Return audits as one Markdown table by task and size, accuracies on the published test split in percent.
 
-    "Leak by symmetry" is the share of test rows with an equivalent row outside test, the next column that of test rows
-    that are images of training rows; the last one is the accuracy of look-up among these.
+    Orbits are left out: there the columns on equivalent examples are 0, and look-up answers with the majority class.
 
-    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "orbits", "options": {}, "symmetries": {}}
+    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "published", "options": {}, "symmetries": {}}
     >>> about["findings"] = [{"name": "majority class", "test": 0.5, "everywhere": 0.5}]
     >>> about |= {"overlap": {"images": {"test": {"rows": 0, "share": 0.0}}}, "lookup": {"images": 0.5}}
     >>> print(to_markdown([about]).splitlines()[-1])
-    | weaving 6, leaky, orbits | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
+    | weaving 6, `leaky` | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
     """
     models = ("majority", "best cue", "best token", "logistic regression", "tree")
-    head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
-    return Table.of(head, map(_cells, sorted(audits, key=_place))).to_markdown().strip()
+    head = ("dataset", *models, "equivalent outside test", "among training images", "look-up")
+    published = (a for a in audits if a["split"] != "orbits")
+    return Table.of(head, map(_cells, sorted(published, key=_place))).to_markdown().strip()
 
 
 def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return where an audit stands in the table: the published split before the orbits."""
-    return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()], a["split"] != "published"
+    """Return what an audit is sorted by."""
+    return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()]
 
 
 def _cells(a: Mapping[str, Any]) -> tuple[str, ...]:
@@ -119,11 +119,10 @@ def _cells(a: Mapping[str, Any]) -> tuple[str, ...]:
         return f"{100 * finding['test']:.1f}{name}"
 
     leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
-    split = [a["split"]] if a["split"] not in ("published", None) else []
     named = f"{a['task']} {a['n']}" if a["n"] is not None else a["task"]
-    edition = [a["edition"]] if a["edition"] is not None else []
+    edition = [f"`{a['edition']}`"] if a["edition"] is not None else []
     return (
-        ", ".join([named, *edition, *a["options"].values(), *split]),
+        ", ".join([named, *edition, *a["options"].values()]),
         best("majority"),
         best("cue: "),
         best("best single token"),
