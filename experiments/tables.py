@@ -137,15 +137,15 @@ def made_from(name: str, first: str, *words: str) -> str | None:
         script = importlib.import_module(name)
         tables = script.tables_of(common.read(script.FOLDER))
         return "\n".join(one.to_markdown().partition("\n\n")[2] for one in tables)
-    if name in OF_NUMBERS:
-        return OF_NUMBERS[name]()
+    if name in OF_SPEEDS:
+        return OF_SPEEDS[name]()
     if name in TABLES:
         results = common.loaded(name)
         command, machine, commit, versions = origin(results)
         at = f" at commit {commit}" if results.get("commit") else ""
         return f"{TABLES[name](results)}\n\n{command} on {machine}{at}; {versions}."
     if re.fullmatch(r"\w+", name) and name not in OF_THE_PACKAGE:
-        raise ConfigurationError(f"there is no table {name!r}; known: {', '.join((*OF_NUMBERS, *TABLES))}")
+        raise ConfigurationError(f"there is no table {name!r}; known: {', '.join((*OF_SPEEDS, *TABLES))}")
     return None
 
 
@@ -284,7 +284,7 @@ def time(seconds: float) -> str:
 
 
 def numbers_origins() -> str:
-    """Return with which commands, on what machine, and with which versions the files of numbers were made."""
+    """Return the commands, machines and versions that made the files of numbers."""
     encode = ("encode_libraries", "encode_libraries_avx2", "encode_operations")
     rows = [[name, *origin(common.loaded(name))] for name in (*encode, "decode", "local_functions", "big_integers")]
     return table(["results", "command", "machine", "commit", "versions"], rows)
@@ -296,35 +296,36 @@ def origin(results: dict[str, Any]) -> list[str]:
     return [f"`{results['command']}`", results["machine"], (results.get("commit") or "–")[:7], versions]
 
 
-def training_throughput(results: dict[str, Any], rates: dict[str, dict[str, float]] | None = None) -> str:
-    """Return tokens a second of the stock loop and of ours, and the ratios.
-
-    With the rates of products, also the ratio that ours would have if nothing but products took time.
-    """
-    rows = []
-    for entry in results["entries"]:
-        tokens, found = entry["tokens_per_second"], entry["ratios"]
-        cells = [text for side in found for text in (f"{tokens[side]:,.0f}", f"{found[side]:.1f}")]
-        if rates is not None:
-            most = results["threads"] / products_seconds(rates, entry["length"])
-            cells.append(f"{most / tokens['stock']:.1f}")
-        rows.append([str(entry["length"]), f"{tokens['stock']:,.0f}", *cells])
-    head = [word for side in results["entries"][0]["ratios"] for word in (side, "ratio")]
-    bound = [] if rates is None else ["if products alone took time"]
-    return table(["length", "stock, tokens/s", *head, *bound], rows)
-
-
-def training_throughput_avx2(results: dict[str, Any]) -> str:
-    """Return the same without AVX-512, beside what products alone would allow."""
-    return training_throughput(results, common.loaded("training_products_avx2")["gigaflops"])
+def training_speed() -> str:
+    """Return how many times as fast as the stock loop training is, by length, and the cost of AOE in a step."""
+    lines: dict[int, dict[str, str]] = {}
+    rates = common.loaded("training_products_avx2")["gigaflops"]
+    for kind, name in (("AVX-512", "training_throughput"), ("AVX2", "training_throughput_avx2")):
+        results = common.loaded(name)
+        for e in results["entries"]:
+            line = lines.setdefault(e["length"], {})
+            tokens = e["tokens_per_second"]
+            line |= {f"{side}, {kind}": marked(ratio, results["target"]) for side, ratio in e["ratios"].items()}
+            if kind == "AVX-512":
+                line["stock, tokens/s"] = f"{tokens['stock']:,.0f}"
+            else:
+                most = results["threads"] / products_seconds(rates, e["length"])
+                line["AVX2, products alone"] = short(most / tokens["stock"])
+    for e in common.loaded("training_embedding")["entries"]:
+        cost = "{mean:.3f} ({interval[0]:.3f}–{interval[1]:.3f})".format_map(e)
+        lines.setdefault(e["length"], {})["AOE / learned, time of a step"] = cost
+    head = ("stock, tokens/s", "float32, AVX-512", "bfloat16, AVX-512", "float32, AVX2", "AVX2, products alone")
+    head += ("AOE / learned, time of a step",)
+    rows = [[str(length), *(line.get(name, "") for name in head)] for length, line in sorted(lines.items())]
+    return table(["length", *head], rows)
 
 
 def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
-    """Return the seconds a token, on one core, of the products of our step, forwards and backwards.
+    """Return the seconds per token, on one core, of the products of our step, forwards and backwards.
 
     Args:
-        rates: 10^9 operations a second, by layer; `ours` counts.
-        length: numbers in a row. In the last of six layers [CLS] alone is read: of the others, keys and values are.
+        rates: 10^9 operations per second, by layer; `ours` counts.
+        length: numbers in an example. The last of six layers computes [CLS] alone, and keys and values of the others.
 
     >>> rates = {name: {"ours": 1.0} for name in importlib.import_module("training").LAYERS}
     >>> round(products_seconds(rates, 1_000_000) * 1e9 / (6 * 128**2 * (5 * 12 + 2)), 3)
@@ -336,28 +337,18 @@ def products_seconds(rates: dict[str, dict[str, float]], length: int) -> float:
     return 5 * sum(whole.values()) + 2 / 3 * first + (first / 3 + sum(others)) / (length + 1)
 
 
-def training_products(results: dict[str, Any]) -> str:
-    """Return the speed of a layer's products, torch's and ours.
-
-    >>> print(training_products({"gigaflops": {"inner layer": {"torch": 50.0, "ours": 100.0}}}).splitlines()[-1])
-    | inner layer | 50 | 100 | 2.00 |
-    """
-    found = ((layer, rates["torch"], rates["ours"]) for layer, rates in results["gigaflops"].items())
-    rows = [[layer, f"{theirs:.0f}", f"{ours:.0f}", f"{ours / theirs:.2f}"] for layer, theirs, ours in found]
-    return table(["float32, 10^9 operations a second on a core", "torch's own", "ours", "ratio"], rows)
-
-
-def training_embedding(results: dict[str, Any]) -> str:
-    """Return the time of a step with AOE as a multiple of one with a learned embedding, the mean of all pairs."""
-    row = "{length}|{mean:.3f}|{interval[0]:.3f}–{interval[1]:.3f}"
-    rows = [row.format_map(entry).split("|") for entry in results["entries"]]
-    return table(["length", "step with AOE / with nn.Embedding, mean", "95 % interval"], rows)
+def training_products() -> str:
+    """Return the speed of a layer's products, torch's and ours, by the instructions of the processor."""
+    both = [common.loaded(name)["gigaflops"] for name in ("training_products", "training_products_avx2")]
+    rows = [[layer, *(f"{of[layer][side]:.0f}" for of in both for side in ("torch", "ours"))] for layer in both[0]]
+    head = [f"{side}, {kind}" for kind in ("AVX-512", "AVX2") for side in ("torch", "ours")]
+    return table(["10^9 operations per second and core, float32", *head], rows)
 
 
 def compact(results: dict[str, Any]) -> str:
-    """Return the candidates for the recipe `compact`, numbers of steps and dropout rates, and which its rule chose.
+    """Return the candidates for the recipe `compact`, numbers of steps and dropout rates, and the chosen one.
 
-    Each was trained once on three rows with two embeddings; the rule was written down before the first run.
+    Each was trained once on three datasets with two embeddings; how to choose was written down before the first run.
     """
     candidates = pd.DataFrame(results["entries"]).groupby(["steps", "dropout"])
     found = {one: (runs["accuracy"].mean(), runs["loss"].mean()) for one, runs in candidates}
@@ -369,9 +360,9 @@ def compact(results: dict[str, Any]) -> str:
 
 
 def choose_compact(means: dict[tuple[int, float], tuple[float, ...]]) -> tuple[int, float]:
-    """Return the candidate with the greatest mean accuracy, of equal ones that with the lower mean loss.
+    """Return the candidate with the greatest mean accuracy; if some are equal, the one with the lower mean loss.
 
-    But one of 1,000 steps if it is at most half a point below the best.
+    A candidate with 1,000 steps is preferred if it is at most half a point below the best.
 
     Args:
         means: (steps, dropout) -> mean accuracy and mean loss.
@@ -422,16 +413,13 @@ def text_reasoning_gym(results: dict[str, Any]) -> str:
 
 
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
-    made.__name__: made
-    for made in (
-        *(compact, text_costs_step, text_costs_perplexity, text_reasoning_gym),
-        *(training_throughput, training_throughput_avx2, training_products, training_embedding),
-    )
+    made.__name__: made for made in (compact, text_costs_step, text_costs_perplexity, text_reasoning_gym)
 }
 """What makes each table, by the name of its file of results."""
-TABLES["training_products_avx2"] = training_products
-OF_NUMBERS = {made.__name__: made for made in (numbers_speed, numbers_sizes, numbers_origins)}
-"""What makes the tables of docs/numbers.md, each of several files."""
+OF_SPEEDS = {
+    made.__name__: made for made in (numbers_speed, numbers_sizes, numbers_origins, training_speed, training_products)
+}
+"""What makes the tables of docs/numbers.md and docs/performance.md, each of several files."""
 
 if __name__ == "__main__":
     common.run(main)
