@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from adelic_lab.report.statistics import ALPHA, declared_family
 from adelic_lab.report.tables import chosen_by_validation
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, INDEX = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/index.md"))
 OVERVIEW, RESULTS = (
     " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split()) for name in ("overview.md", "results.md")
 )
@@ -47,56 +48,52 @@ CONICS = (CONTROLS, "**`conic`")
 DIVISORS = (CONTROLS, "1 to 100, or greater**")
 SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")
 FIGURES = {
-    "what divides both numbers": (
-        ("residues {}, base 10 {}, a table on the same inputs {}", "{:.1f}"),
-        (*DIVISORS, "AOE, residues", "learned, of 100"),
-        (*DIVISORS, "base 10", "learned, of 100"),
-        (*DIVISORS, "same inputs, no network", "learned, of 100"),
+    "the divisors of both numbers": (
+        ("residues {:.1f} of 100", (*DIVISORS, "AOE, residues", "learned, of 100")),
+        ("tokens {:.1f} of 100", (*DIVISORS, "residues mod 25 primes", "learned, of 100")),
+        ("{:.1f} of 100", (*DIVISORS, "same inputs, no network", "learned, of 100")),
     ),
-    "n modulo a known prime": (
-        ("one-hot digits {} %, base 10 {} %, a table on the same inputs {} %", "{:.1f}"),
-        (CONTROLS, "**`order`", "AOE, one-hot digits, with 101", "test"),
-        (CONTROLS, "**`order`", "base 10", "test"),
-        (CONTROLS, "**`order`", "same inputs, no network, with 101", "test"),
+    "n modulo a prime that you name": (
+        ("one-hot digits {:.1f} %", (CONTROLS, "**`order`", "AOE, one-hot digits, with 101", "test")),
+        ("base 10 {:.1f} %", (CONTROLS, "**`order`", "base 10", "test")),
+        ("{:.1f} %", (CONTROLS, "**`order`", "same inputs, no network, with 101", "test")),
     ),
-    "products of numbers": (
-        ("characters apart {} %, in one vector {}, FoNE {}, least squares without a network {}", "{:.0f}"),
-        (*PRODUCTS, "adelic-placewise"),
-        (*PRODUCTS, "adelic-flat"),
-        (*PRODUCTS, "fone"),
-        (*PRODUCTS, "least-squares"),
+    "a product": (
+        ("characters {:.0f} %", (*PRODUCTS, "adelic-placewise")),
+        ("FoNE {:.0f} %", (*PRODUCTS, "fone")),
+        ("{:.0f} %", (*PRODUCTS, "least-squares")),
     ),
     "a condition at each prime": (
-        ("valuations and units {} %, residues in a Transformer {} %, a table on the same inputs {} %", "{:.1f}"),
-        (*CONICS, "local–global, dropout, 80 passes", "test"),
-        (*CONICS, "AOE, residues, dropout, 80 passes", "test"),
-        (*CONICS, "same inputs, no network", "test"),
+        (
+            "valuations and units {:.1f} %",
+            (*CONICS, "local–global, dropout, 80 passes", "test"),
+        ),
+        ("learned vectors {:.1f} %", (*CONICS, "learned, dropout, 80 passes", "test")),
+        ("{:.1f} %", (*CONICS, "same inputs, no network", "test")),
     ),
-    "which number is greater": (
-        ("one-hot digits alone {} %, xVal {} %", "{:.1f}"),
-        (CONTROLS, "**`sorting`", "AOE, one-hot digits alone", "test"),
-        (CONTROLS, "**`sorting`", "xVal", "test"),
+    "arithmetic in a text": (
+        ("operations {:.1f} %", (*SUMS, "operations")),
+        ("Abacus digits {:.1f} %", (*SUMS, "abacus")),
+        ("{:.1f} %", (*SUMS, "table")),
     ),
-    "text with arithmetic": (
-        ("chosen operations {} %, digits with Abacus {} %, a table without a network {} %", "{:.1f}"),
-        (*SUMS, "operations"),
-        (*SUMS, "abacus"),
-        (*SUMS, "table"),
+    "size: which number is greater": (
+        ("one-hot digits {:.1f} %", (CONTROLS, "**`sorting`", "AOE, one-hot digits and real value", "test")),
+        ("xVal {:.1f} %", (CONTROLS, "**`sorting`", "xVal", "test")),
+        ("{:.1f} %", (CONTROLS, "**`sorting`", "same inputs, no network", "test")),
     ),
     "a decimal digit": (
-        ("one-hot digits and real value {} %, base 10 {} %", "{:.1f}"),
-        (CONTROLS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test"),
-        (CONTROLS, "**`decimal-digit`", "base 10", "test"),
+        ("one-hot digits {:.1f} %", (CONTROLS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test")),
+        ("base 10 {:.1f} %", (CONTROLS, "**`decimal-digit`", "base 10", "test")),
+        ("{:.1f} %", (CONTROLS, "**`decimal-digit`", "same inputs, no network", "test")),
     ),
 }
 
 
 @pytest.mark.parametrize("question", FIGURES)
 def test_the_figures_that_say_whether_it_helps_are_those_of_the_tables(question: str) -> None:
-    (sentence, decimals), *cells = FIGURES[question]
-    figures = [decimals.format(float(cell(*where))) for where in cells]
-    line = next(line for line in README.splitlines() if line.startswith(f"| {question} |"))
-    assert line.endswith(f": {sentence.format(*figures)} |")
+    told = " | ".join(text.format(float(cell(*where))) for text, where in FIGURES[question])
+    line = next(line for line in README.splitlines() if line.startswith(f"| [{question}]("))
+    assert line.endswith(f" | {told} |")
 
 
 SCHUBERT = ("results/schubert-4.md", "## AOE − learned, by recipe")
@@ -147,8 +144,8 @@ def test_what_names_that_happen_to_be_numbers_gain_is_a_figure_of_the_results() 
         (ROOT / "experiments" / "results" / "audit" / "schubert-4-published.json").read_text(encoding="utf-8")
     )["findings"]
     best = 100 * max(rule["test"] for rule in rules if rule["test"] is not None)
-    networks = f"characters {float(aoe):.1f} %, learned vectors {float(learned):.1f} %"
-    assert f"{networks}, a rule without a network {best:.1f} % |" in README
+    told = f"characters {float(aoe):.1f} % | learned vectors {float(learned):.1f} % | {best:.1f} % |"
+    assert told in README
 
 
 def test_the_verdict_is_that_of_the_declared_family(table_results) -> None:
@@ -184,7 +181,39 @@ def test_what_to_cite_is_what_the_citation_file_says() -> None:
 
 
 def test_the_readme_is_short_and_has_one_picture() -> None:
-    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "Where to go on", "Citing"]
+    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "Where to go on"]
     assert len(README.splitlines()) <= 90
-    assert re.findall(r"!\[.*\]\((.*)\)", README) == ["docs/number-theory/learned.svg"]
-    assert README.count("<address>") == 2  # said to stand for the address, and used once
+    *_, picture = re.findall(r"!\[.*\]\((.*)\)", README)
+    assert picture == "docs/number-theory/learned.svg"
+    assert len(INDEX.splitlines()) <= 45
+
+
+def test_the_front_pages_say_the_same() -> None:
+    code, index = (re.search(r"```python\n(.*?)\n\n", page, flags=re.DOTALL)[1] for page in (README, INDEX))
+    assert code.startswith(index)
+    assert "from 1 to 100 that the same small Transformer learns" in README
+    assert README.count("<address>") == 1
+
+
+def test_the_bars_are_the_figures_of_the_table() -> None:
+    labels = (
+        "AOE, residues",
+        "residues mod 25 primes",
+        "base 10",
+        "FoNE",
+        "AOE, digits",
+    )
+    picture = (ROOT / "docs" / "number-theory" / "learned.svg").read_text(encoding="utf-8")
+    for label in labels:
+        figure = f"{float(cell(*DIVISORS, label, 'learned, of 100')):.1f}"
+        assert f">{figure}</text>" in picture
+        assert f" {figure}" in re.search(r"!\[Divisors (.*)\]", README)[1]
+
+
+def test_the_badges_are_true() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [name.rpartition(" ")[2] for name in project["classifiers"] if "Python :: 3." in name]
+    badges = (ROOT / "docs" / "assets" / "badges.svg").read_text(encoding="utf-8")
+    assert f">{' | '.join(versions)}</text>" in badges
+    assert f">{project['license']}</text>" in badges
+    assert f"Python {versions[0]} to {versions[-1]}; licence {project['license']};" in README

@@ -26,7 +26,7 @@ tasks = ["gcd"]
 examples = [300]
 
 [[part.run]]
-label = "ours"
+label = "AOE, digits"
 seeds = 2
 published = "91 of 100 [1]"
 embedding = { name = "adelic", features = "one-hot-digits", projection = "linear", precision = { 2 = 3, 3 = 2, 5 = 1 } }
@@ -96,7 +96,7 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     splits = ["test", *xval.never_seen]
     assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
-    ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
+    ours = next(line for line in table.splitlines() if line.startswith("| AOE, digits |"))
     assert re.search(r" \[[0-9.]+, [0-9.]+\]", ours) or re.search(r"\| 2 \|", ours)  # two seeds: a range
     assert "xVal, a solver" in table
     assert "least class" in table
@@ -155,13 +155,13 @@ def test_which_divisors_are_learned(plan_file, result):
     both = [replace(ours, results=(nearly, missed)), replace(xval, results=(in_base_10,))]
     table = divisors_table(both)
     assert table.columns[-3:] == ("divides 10ⁿ", "divides 30ⁿ only", "neither")
-    assert table.rows[0] == ("ours", "300", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
+    assert table.rows[0] == ("AOE, digits", "300", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
     assert table.rows[1] == ("xVal", "300", ", ".join(map(str, ten)), "100.0", "1.3", "0.0")
     assert divisors_table([replace(ours, results=(missed,))]).rows[0][2] == "all but 100"
     nothing = stratified([0] * 100, [0] * 100)
     assert divisors_table([replace(ours, results=(nothing,))]).rows[0][2:] == ("none", "", "", "")
     picture = draw_divisors(both).decode()
-    assert "ours (300 pairs)" in picture
+    assert "AOE, digits (300 pairs)" in picture
     assert draw_divisors([]) is None
 
 

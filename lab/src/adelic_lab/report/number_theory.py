@@ -31,15 +31,14 @@ _PAGES = dict.fromkeys(("order", "valuation", "unit"), "one-prime") | dict.fromk
 )
 """The page of a task, if its name is not that of the task."""
 _FLAT = "adelic-flat"
-_ONE_TRANSFORMER = {
-    "AOE, residues",
-    "AOE, digits",
-    "base 10",
-    "residues mod 25 primes",
-    "FoNE",
-    "xVal",
+_BARS = {
+    "AOE, residues": "AOE, residues",
+    "residues mod 25 primes": "residues as tokens",
+    "base 10": "base 10",
+    "FoNE": "FoNE",
+    "AOE, digits": "AOE, raw digits",
 }
-"""The embeddings of one Transformer in the README's picture: the best form of AOE, the paper's form, and rivals."""
+"""The embeddings of one Transformer in the README's picture, and their names there."""
 _DRAWN = {
     ("squarefree",),
     ("moebius",),
@@ -91,7 +90,7 @@ def show(series: list[Series]) -> Report:
         },
         {
             "gcd.svg": lambda: draw_gcd([one for one in divisors if one.results[0].history]),
-            "learned.svg": lambda: draw_learned([one for one in divisors if one.label in _ONE_TRANSFORMER]),
+            "learned.svg": lambda: draw_learned([one for one in divisors if one.label in _BARS]),
             "divisors.svg": lambda: draw_divisors(divisors),
             "learning.svg": lambda: draw_learning(_with_target(series)),
         },
@@ -347,13 +346,16 @@ def draw_learned(curves: Sequence[Series]) -> bytes | None:
         return None
     examples = min(series.examples for series in curves)
     alike = [series for series in curves if series.examples == examples]
-    alike.sort(key=lambda series: -np.mean([learned(result, "stratified") for result in series.results]))
-    with canvas(8, 0.7 + 0.36 * len(alike), GREY) as figure:
+    means = [float(np.mean([learned(result, "stratified") for result in series.results])) for series in alike]
+    with canvas(7, 0.5 + 0.4 * len(alike), GREY, **{"font.size": 12}) as figure:
         axes: Axes = figure.subplots()
-        _draw_bars(axes, alike, _looks(alike))
-        axes.set_yticks(range(len(alike)), [series.label for series in alike])
-        axes.set_xlim(0, 105)
-        axes.set_xlabel(f"greatest common divisors learned, of 1 to 100, from {examples:,} pairs")
+        for height, i in enumerate(sorted(range(len(alike)), key=lambda i: -means[i])):
+            colour = COLOURS[0] if alike[i].model.startswith("adelic") else COLOURS[1]
+            axes.bar_label(axes.barh(height, means[i], color=colour), [f"{means[i]:.1f}"], padding=4)
+            axes.text(-2, height, _BARS.get(alike[i].label, alike[i].label), ha="right", va="center")
+        axes.set_xlim(-40, 110)
+        axes.set_ylim(len(alike) - 0.5, -0.5)
+        axes.set_axis_off()
         return render(figure, "svg", transparent=True)
 
 
