@@ -190,7 +190,7 @@ def test_that_many_numbers_take_long_is_said_once(with_extras):
     with_extras(MANY)
 
 
-CPU_BUILD = ", and before it, where there is no GPU, pip install torch --index-url https://download.pytorch.org/whl/cpu"
+CPU_BUILD = ", and before it, if there is no GPU, pip install torch --index-url https://download.pytorch.org/whl/cpu"
 
 
 @pytest.mark.usefixtures("cache")  # characters that another test has built would be read

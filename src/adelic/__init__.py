@@ -7,7 +7,7 @@
 >>> (a + b).decode(), (a * b).decode()
 (Fraction(159, 35), Fraction(22, 5))
 
-The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, tables of one's own, splits), `adelic.acd` (the
+The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, your own tables, splits), `adelic.acd` (the
 Algebraic Combinatorics Dataset, generated from its definitions), `adelic.number_theory` (questions drawn from their
 definitions), `adelic.columns` (small ones about number columns), `adelic.nn` (PyTorch layers). They load when first
 used: `import adelic` imports neither torch nor numba. Stored data need `pip install 'adelic[data]'`, the layers
@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, those not loaded yet included; what needs torch only where there is one.
+    """List the public names, also those not loaded yet; names that need torch only if it is installed.
 
     `help(adelic)` and the like get everything that is listed.
     """

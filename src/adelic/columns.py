@@ -1,4 +1,4 @@
-"""Layer 3, columns: small drawn tasks that ask of number columns what models of tables have to read off them.
+"""Layer 3, columns: small drawn tasks about number columns, with questions that models of tables have to answer.
 
 - two columns together: a sum and a difference modulo a number, the greatest common divisor;
 - size: which is greater, a ratio, the order of magnitude;
@@ -6,11 +6,11 @@
 - the calendar: the weekday of a day number, leap years;
 - prices: whether a total is a round amount, how a price ends.
 
-They are the benchmark behind the page "Which features?" (`adelic reproduce columns`): each answer is one of a few
-classes, so that every embedding can learn it, and what is asked for is sometimes the size of a number, sometimes a
-residue, sometimes its digits in base 10.
+They are the benchmark of the page "Which features?" (`adelic reproduce columns`): each answer is one of a few
+classes, so every embedding can learn it, and the answer depends on the size of a number, a residue, or its
+digits in base 10.
 
-To add a task, write the function that answers its questions, and above it what it asks. Of adelic, `storage`, `numbers`
+To add a task, write the function that answers its questions, with the question above. Of adelic, `storage`, `numbers`
 and `data` may be imported.
 
 >>> import numpy as np
@@ -40,7 +40,7 @@ def _asks(
 ) -> Callable[[Solve], Solve]:
     """Make a task of the function below, of one or two columns of operands, which gives the index of the class.
 
-    Its name is the task's. Where no `draw` is given, all questions are drawn as often.
+    Its name is the task's. Without a `draw`, all questions are equally likely.
     """
 
     def named(solve: Solve) -> Solve:
@@ -68,7 +68,7 @@ _GREATEST_DIVISOR = 10
 
 
 def _with_divisor(n: int, rng: np.random.Generator) -> Operands:
-    """Return pairs that are multiples of 1 … 11, each as often, so that no class is rare."""
+    """Return pairs that are multiples of 1 … 11, each as often, so no class is rare."""
     divisor = rng.integers(1, _GREATEST_DIVISOR + 2, (n, 1))
     return divisor * rng.integers(1, _BELOW_1000[-1] // divisor + 1, (n, 2))
 
@@ -134,7 +134,7 @@ def _leap_year(year: Operands) -> Answers:
 # Prices, in cents
 _UNIT = 100
 _CHEAP = range(10_000)
-"""Prices below 100.00, so that a vector for each can be trained."""
+"""Prices below 100.00, so a vector for each can be trained."""
 _PRICES = range(1_000_000 * _UNIT)
 """So many that training does not use up those with one of the endings."""
 _ENDINGS = np.array([0, 50, 95, 99])

@@ -10,7 +10,7 @@ INTERRUPTED = 130
 
 
 class AdelicError(Exception):
-    """Base of every error that adelic raises for what its caller did or for what the machine refused.
+    """Base of every error that adelic raises for a caller's mistake or a refusal of the machine.
 
     >>> import adelic
     >>> try:
@@ -42,7 +42,7 @@ class EncodingError(AdelicError, ValueError):
 
 
 class LossyFloatWarning(UserWarning):
-    """A float of a column is probably not the number that was meant; `lossy` says what becomes of such columns.
+    """A float of a column is probably not the intended number; the argument `lossy` decides about such columns.
 
     >>> issubclass(LossyFloatWarning, UserWarning)
     True
@@ -88,7 +88,7 @@ class DivisionByZeroError(AdelicError, ZeroDivisionError):
 
 
 class DomainError(AdelicError, ValueError):
-    """A function has no value at a number: a root of what is not a square, a series that does not converge.
+    """A function has no value at a number: a root of a non-square, a series that does not converge.
 
     >>> from adelic.numbers import padic
     >>> padic(2, 5, precision=2).sqrt()
@@ -136,19 +136,19 @@ class MissingExtraError(AdelicError, ImportError):
 
 
 _CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
-"""Where PyTorch without CUDA is: what pip takes elsewhere has gigabytes of it."""
+"""The address of PyTorch without CUDA; the usual one has gigabytes of CUDA."""
 
 _OUT_OF_MEMORY = ("failed to map segment", "Cannot allocate memory", "not enough memory")
-"""What loaders of shared libraries say."""
+"""Messages of loaders of shared libraries."""
 
 
 @contextmanager
 def needs_extra(what: str, extra: str, package: str = "adelic") -> Iterator[None]:
-    """Raise `MissingExtraError` where an import in this block fails, naming the extra that brings the library.
+    """Raise `MissingExtraError` if an import in this block fails, naming the extra that brings the library.
 
     Blocks may be nested: the outermost one has the last word, since it knows what was asked for. `what` is the part of
-    the package that needs the library, `extra` one of pyproject.toml. Where memory is too short for the library, the
-    message says so, and no extra would help. Other errors pass, and so do those of adelic's own modules.
+    the package that needs the library, `extra` one of pyproject.toml. If memory is too short for the library, the
+    message tells so, and no extra would help. Other errors pass, also errors of adelic's own modules.
 
     >>> with needs_extra("adelic.nn", "torch"):
     ...     import library_that_is_not_there
@@ -161,7 +161,7 @@ def needs_extra(what: str, extra: str, package: str = "adelic") -> Iterator[None
     except (ImportError, MemoryError) as error:
         name = getattr(error, "name", None)
         library = (name or "a library").partition(".")[0]
-        if library == "adelic":  # a fault of ours, which no extra mends
+        if library == "adelic":  # a fault of ours, which no extra corrects
             raise
         cause = error.__cause__ if isinstance(error, MissingExtraError) else error  # of a block inside this one
         is_absent = isinstance(cause, ModuleNotFoundError)
@@ -170,7 +170,7 @@ def needs_extra(what: str, extra: str, package: str = "adelic") -> Iterator[None
         if isinstance(cause, MemoryError) or any(words in str(cause) for words in _OUT_OF_MEMORY):
             remedy = "too little memory is free; end other programs, or raise the limit (ulimit -v)"
         elif is_absent and library == "torch":
-            remedy += f", and before it, where there is no GPU, pip install torch --index-url {_CPU_BUILDS}"
+            remedy += f", and before it, if there is no GPU, pip install torch --index-url {_CPU_BUILDS}"
         raise MissingExtraError(f"{what} needs {library}, which {trouble}: {remedy}", name=name) from cause
 
 
@@ -181,7 +181,7 @@ class UnknownNameError(AdelicError, LookupError):
     def of(cls, kind: str, name: object, names: Iterable[str], *, listed: str | None = None) -> Self:
         """Return the error for a name that is none of `names`, with the nearest one that is.
 
-        `kind` is what the name should name; `listed` introduces the list of names, and is its plural if left out.
+        `kind` is the kind of thing that has the name; `listed` introduces the list of names, by default its plural.
 
         >>> print(UnknownNameError.of("task", "wevaing", ["schubert", "weaving"]))
         unknown task 'wevaing'; did you mean 'weaving'? tasks: schubert, weaving
@@ -255,7 +255,7 @@ class WorkerError(AdelicError, RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked to stop, and what was done so far is saved; the message says how to go on.
+    """A signal asked to stop, and the work so far is saved; the message tells how to continue.
 
     Args:
         signum: the signal; a command ends with the exit code 128 + signum.
@@ -271,5 +271,5 @@ class Interrupted(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """Return what shells show for a process that this signal ended."""
+        """Return the exit code that shells show for a process that this signal ended."""
         return 128 + self.signum

@@ -25,8 +25,8 @@ def test_list(works, monkeypatch):
 
 def test_build(works):
     out = works("data", "build", "schubert", "--n", "3")
-    assert out.startswith("schubert n=3 (published): 62 train, 6 validation, 17 test rows in ")
-    path = Path(out.split(" rows in ")[1].strip())
+    assert out.startswith("schubert n=3 (published): 62 train, 6 validation, 17 test examples in ")
+    path = Path(out.split(" examples in ")[1].strip())
     assert path.is_file()
     assert path.is_relative_to(os.environ["ADELIC_CACHE"])
     assert "weaving n=4 (levels)" in works("data", "build", "weaving", "--n", "4", "--edition", "levels", "--seed", "3")
@@ -40,9 +40,9 @@ def test_audit(works, folder, split):
     out = works("data", "audit", "weaving", "--n", "5", "--split", split, "--output", "found.json")
     found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
     assert found["split"] == split
-    assert "look-up among the images of training rows" in out
+    assert "look-up among the images of training examples" in out
     those = found["overlap"]["images"]["test"]
-    line = f"test rows among the images of training rows: {those['rows']} of {found['rows']['test']} "
+    line = f"test examples among the images of training examples: {those['rows']} of {found['rows']['test']} "
     assert f"{line}({100 * those['share']:.2f} %)" in out
     assert (those["rows"] == 0) == (split == "orbits")
     assert ("--split orbits only" in out) == (split == "published")
@@ -54,7 +54,7 @@ def test_audit(works, folder, split):
 def test_audit_without_symmetries(works):
     out = works("data", "audit", "lattice", "--n", "6")
     assert "images" not in out
-    assert "test rows among training rows: 0 of " in out
+    assert "test examples among training examples: 0 of " in out
 
 
 SMALL = ("--examples", "2000", "--test-cases", "500", "--never-seen-cases", "300")
@@ -90,12 +90,12 @@ def test_audit_of_a_table(works, refused, folder):
     found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
     d = data.from_table(read_table("mine.csv"), target="kind", columns="x", groups="pair", seed=2, name="mine")
     assert found == data.audit(d) | {"command": f"adelic data audit {' '.join(given)} --seed 2"}
-    assert "duplicate rows: 120; test rows known outside test: 0.00 %" in out
-    assert "test rows among training rows: 0 of " in out
+    assert "duplicates: 120; test examples known outside test: 0.00 %" in out
+    assert "test examples among training examples: 0 of " in out
     assert "its sign alone" not in out
     assert works(*shlex.split(found["command"])[1:], "--output", "found.json") == out
     given = ("mine.csv", "--target", "x", "--columns", "pair", "--answer", "number")
-    assert "x is a number, and rules and models" in works("data", "audit", *given)
+    assert "x is a number, and baselines and models" in works("data", "audit", *given)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_verify_fails_where_orbits_are_torn(adelic, monkeypatch):
     outcome = adelic("data", "verify", "weaving", "--n", "5")
     assert outcome.status == 1
     assert "NO: weaving 5, published: overlap " in outcome.out
-    assert "124 of 124 rows in the parts" in outcome.out
+    assert "124 of 124 examples in the parts" in outcome.out
 
 
 def test_verify_says_so_where_nothing_is_published(adelic):
@@ -224,9 +224,9 @@ def test_a_damaged_file_is_named_in_one_line(adelic, monkeypatch, folder):
 def test_export(works, folder, file_format):
     out = works("data", "export", "schubert", "--n", "3", "--seed", "4", "--format", file_format, "--output", "a/b")
     assert out.splitlines() == [
-        f"{Path('a/b')}/train.{file_format}: 62 rows",
-        f"{Path('a/b')}/validation.{file_format}: 6 rows",
-        f"{Path('a/b')}/test.{file_format}: 17 rows",
+        f"{Path('a/b')}/train.{file_format}: 62 examples",
+        f"{Path('a/b')}/validation.{file_format}: 6 examples",
+        f"{Path('a/b')}/test.{file_format}: 17 examples",
         f"{Path('a/b')}/dataset.json",
     ]
     about = json.loads((folder / "a" / "b" / "dataset.json").read_text(encoding="utf-8"))
@@ -238,8 +238,8 @@ def test_export_for_the_authors_loader(works, folder):
     out = works("data", "export", "schubert", "--n", "3", "--format", "acd", "--output", "all")
     name = "schubert_polynomial_coeff/schubert_structure_coefficients_triples_3"
     assert out.splitlines() == [
-        f"all/{name}_train.txt: 68 rows",
-        f"all/{name}_test.txt: 17 rows",
+        f"all/{name}_train.txt: 68 examples",
+        f"all/{name}_test.txt: 17 examples",
         "all/schubert_3.json",
         "validation: rows of validation stand at the end of the train files: the loader has no such split",
         "loader: get_dataset('schubert', 3, folder=...) of github.com/pnnl/ML4AlgComb",

@@ -103,7 +103,7 @@ def test_an_empty_split_keeps_its_columns():
         (
             "torch",
             "to_torch",
-            "pip install 'adelic[torch]', and before it, where there is no GPU, pip install torch --index-url "
+            "pip install 'adelic[torch]', and before it, if there is no GPU, pip install torch --index-url "
             "https://download.pytorch.org/whl/cpu",
         ),
         ("pandas", "to_pandas", "pip install 'adelic[pandas]'"),

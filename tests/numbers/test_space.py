@@ -301,7 +301,7 @@ class TestNoRealValue:
 
     def test_the_ambiguity_is_said(self):
         space = AdeleSpace(primes=(101,), precision=1)
-        with pytest.raises(DecodingError, match=r"they are those of -10 and 1/10, for example; a real value tells"):
+        with pytest.raises(DecodingError, match=r"-10 and 1/10 have them, for example; a real value tells"):
             space.from_digits([[91]], None).decode()
         with pytest.raises(DecodingError, match=r"at position \[1\]"):
             space.from_digits([[[7]], [[91]]], None).decode()

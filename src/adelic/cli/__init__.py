@@ -38,7 +38,7 @@ from adelic.storage.version import VERSION
 USER_ERROR = 2
 UNREAD = 1  # as Rich ends when nobody reads the standard output any more, and as Python's documentation has it
 SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
-"""The commands that save what is finished while they work."""
+"""The commands that save finished work as they go."""
 OF_THE_LABORATORY = ("train", "tune", "predict", "reproduce", "report", "runs")
 """The commands of `adelic_lab`."""
 _HELP = """Numbers that carry their own embeddings.
@@ -60,20 +60,20 @@ Compile, once             adelic warm
 For more on a command: adelic COMMAND --help.
 
 Exit codes: 0 done; 1 not all of the output was read, as by | head, or a check of `adelic data verify` failed; 2 a
-message says what is wrong; 130, 143 stopped by Ctrl-C, by a signal.
+message names the fault; 130, 143 stopped by Ctrl-C, by a signal.
 """
 
 
 OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "nightly"})
 """Extras that only those need who work on adelic itself."""
 _WIDEST = 110  # columns of a help
-_CONTINUED = 8  # as deep are the lines behind the first one of an argument
+_CONTINUED = 8  # the lines after the first one of an argument are as deep
 _EXAMPLE = re.compile(r"(^|  )adelic ")
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:.*;.*\bextra == ['\"](?P<extra>[\w.-]+)['\"])?")
 
 
 def _versions() -> str:
-    """Return what matters for a bug report: versions, the platform, what adelic needs, what of its extras is there."""
+    """Return the facts for a bug report: versions, the platform, the libraries that adelic needs, installed extras."""
     python = f"{platform.python_version()} ({platform.python_implementation()})"
     lines = [f"adelic {VERSION}", f"python {python}", f"platform {platform.platform()}"]
     parts = [match for match in map(_REQUIREMENT.match, importlib.metadata.requires("adelic") or ()) if match]
@@ -187,7 +187,7 @@ def print_help(whole: App, words: Sequence[str]) -> None:
 
 
 def _rendered(whole: App, words: Sequence[str], width: int) -> list[str]:
-    """Return the lines of the help in a width; a text is wrapped there, so that an example is whole in a wide one."""
+    """Return the lines of the help in a width; a text is wrapped there, so an example is whole in a wide one."""
     console = Console(width=width)
     with console.capture() as captured:
         whole.help_print(words, console=console)
@@ -195,14 +195,14 @@ def _rendered(whole: App, words: Sequence[str], width: int) -> list[str]:
 
 
 def _is_text(line: str) -> bool:
-    """Return whether a line of the help stands before the first box, which lists commands or options."""
+    """Return whether a line of the help is above the first box, which lists commands or options."""
     return "╭" not in line
 
 
 def reflowed(text: str) -> str:
-    r"""Return a docstring with each paragraph, and what is said of each argument, in one line.
+    r"""Return a docstring with each paragraph, and the text of each argument, in one line.
 
-    Examples keep their lines, and so does what is indented, as tables are.
+    Examples keep their lines, and so does indented text, as tables are.
 
     >>> print(reflowed("One\ntwo.\n\nadelic warm\nadelic data list"))
     One two.
@@ -223,7 +223,7 @@ def reflowed(text: str) -> str:
 
 
 def _prepare_streams() -> None:
-    """Open nothing in place of a closed stream, and let a stream escape what its encoding lacks."""
+    """Open nothing instead of a closed stream, and let a stream escape characters that its encoding lacks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we run)
@@ -233,7 +233,7 @@ def _prepare_streams() -> None:
 
 
 def _trouble_with_output() -> OSError | None:
-    """Return what the standard output raises, and have it swallow the rest; None if it takes an end of line."""
+    """Return the error of the standard output, and have it swallow the rest; None if it takes an end of line."""
     try:
         descriptor = sys.stdout.fileno()
     except (OSError, ValueError):  # a stream of a caller's own
@@ -249,7 +249,7 @@ def _trouble_with_output() -> OSError | None:
 
 @contextmanager
 def _terminable(message: str) -> Iterator[None]:
-    """Have SIGTERM end a command as Ctrl-C does: files under way are cleaned up, and one line says so."""
+    """Have SIGTERM end a command as Ctrl-C does: files under way are cleaned up, and one line tells of it."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Interrupted(signum, message)
@@ -279,15 +279,15 @@ def _signal_again(ignored: Any) -> None:
 
 
 def _what_is_left(arguments: list[str]) -> str:
-    """Return what a command leaves behind that was stopped."""
+    """Return the results that a stopped command leaves."""
     if any(tuple(arguments[: len(command)]) == command for command in SAVING):
-        return "; what was finished is saved, and the same command goes on from there"
+        return "; finished work is saved, and the same command goes on from there"
     return " before it was done; the same command starts anew"
 
 
 def _fail(message: str, status: int) -> NoReturn:
     with suppress(OSError):  # the standard error is full, too
-        # Its end in the same write, so that the lines of several processes stay lines.
+        # Its end in the same write, so the lines of several processes stay lines.
         print(f"adelic: {plain(one_line(message))}\n", end="", file=sys.stderr, flush=True)
     sys.exit(status)
 

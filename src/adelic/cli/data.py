@@ -18,12 +18,12 @@ from adelic.data.sources import DrawnData, Seeded, TableData, TaskData
 from adelic.storage.files import atomic_write
 from adelic.storage.options import options
 
-Workers = Annotated[int, Parameter(help="Number of processes that generate rows.")]
+Workers = Annotated[int, Parameter(help="Number of processes that generate examples.")]
 _SEED = field_options(Seeded, is_filled=True)
 _DATA = [*field_options(TaskData, is_filled=True), *_SEED]
 _AUDITED_QUESTIONS = 20_000
-"""Number of questions of a drawn task that an audit reads where no other number is given."""
-_KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
+"""Number of questions of a drawn task that an audit reads if no other number is given."""
+_KNOWN = {"rows": "{} training examples", "images": "{} the images of training examples"}
 _PRINTED_RULES = 10
 _PRINTED_CLASSES = 5
 _COUNTS = ("examples", "test_cases", "never_seen_cases")
@@ -38,7 +38,7 @@ adelic data build weaving --n 6 --edition leaky
 adelic data export schubert --n 4 --format csv --output schubert-4
 adelic data verify schubert
 
-They are those of the Algebraic Combinatorics Dataset, made from their mathematical definitions, and those that other
+These are the Algebraic Combinatorics Dataset, made from its mathematical definitions, and the data sets that other
 packages add. They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
 """,
 )
@@ -76,7 +76,7 @@ def list_tasks(*, as_json: Json = False) -> None:
 @data.command
 @takes(*_DATA)
 def build(task: str, /, *, task_options: tuple[str, ...], workers: Workers = 1, **size: Any) -> None:
-    """Generate the data set of TASK and store it in the cache, in place of a stored one.
+    """Generate the data set of TASK and store it in the cache, instead of a stored one.
 
     adelic data build mheight --n 8
     adelic data build mheight --n 8 --split orbits
@@ -92,13 +92,13 @@ def build(task: str, /, *, task_options: tuple[str, ...], workers: Workers = 1, 
     of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
     print(
         f"{provenance['task']} n={provenance['n']} ({provenance['edition']}{of_orbits}): {rows['train']:,} train, "
-        f"{rows['validation']:,} validation, {rows['test']:,} test rows in {provenance['path']}"
+        f"{rows['validation']:,} validation, {rows['test']:,} test examples in {provenance['path']}"
     )
 
 
 @data.command
 def info(task: str, /, *, as_json: Json = False) -> None:
-    """Describe TASK: what it predicts, its sizes and editions, and which choices are published or ours.
+    """Describe TASK: its question, its sizes and editions, and which choices are published or ours.
 
     adelic data info weaving
     """
@@ -125,7 +125,7 @@ def info(task: str, /, *, as_json: Json = False) -> None:
 def _shape(shape: dict[str, Any]) -> str:
     classes = shape["class_names"]
     kind = "regression" if classes is None else f"{len(classes)} classes ({', '.join(classes)})"
-    return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
+    return f"{shape['rows']:,} examples of {shape['length']} tokens, {kind}"
 
 
 @data.command
@@ -135,7 +135,7 @@ def _shape(shape: dict[str, Any]) -> str:
     *_SEED,
 )
 def audit(task: str, /, *, output: File | None = None, seed: int, **given: Any) -> None:
-    """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
+    """Show how baselines, simple models and look-up score on TASK, and how many test examples leak.
 
     adelic data audit schubert --n 4
     adelic data audit mheight --n 8 --split orbits
@@ -143,13 +143,13 @@ def audit(task: str, /, *, output: File | None = None, seed: int, **given: Any) 
     adelic data audit gcd --task-options limit=100000 --examples 5000
     adelic data audit mine.csv --target sold
 
-    TASK is the name of a task, or the file of a table of your own, as for `adelic train`.
+    TASK is the name of a task, or the file of your table, as for `adelic train`.
 
-    Of a drawn task, whose questions are never stored: how often each class occurs, how trivial rules score that read
-    sizes, signs, residues and digits off the operands, and how many numbers of the test occur in training.
+    For a drawn task, whose questions are never stored: how often each class occurs, how baselines score that read
+    sizes, signs, residues and digits of the operands, and how many numbers of the test occur in training.
 
     Args:
-        task: Name of a task, or the file of a table of your own.
+        task: Name of a task, or the file of your table.
         output: Also write the audit to this file, .json.
     """
     is_drawn = task in stored.drawn_tasks()
@@ -171,7 +171,7 @@ def audit(task: str, /, *, output: File | None = None, seed: int, **given: Any) 
             found = stored.audit(task, progress=progress, **about)
     (_print_questions if is_drawn else _print_rows)(found)
     if isinstance(chosen, TableData) and rows.class_names is None:
-        print(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
+        print(f"{chosen.target} is a number, and baselines and models were asked for its sign alone")
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         print(f"wrote {output}")
@@ -182,26 +182,26 @@ def _percent(share: float | None) -> str:
 
 
 def _print_rows(found: dict[str, Any]) -> None:
-    """Print the audit of stored rows."""
+    """Print the audit of stored examples."""
     rows = [(f["name"], _percent(f["test"]), _percent(f["everywhere"])) for f in found["findings"]]
     rows += [(_KNOWN[known].format("look-up among"), _percent(score), "–") for known, score in found["lookup"].items()]
-    print_table(("accuracy in percent of", "test rows", "all rows"), rows, names=1)
+    print_table(("accuracy in percent of", "test examples", "all examples"), rows, names=1)
     known = found["duplicates"]["test rows known outside test"]
-    print(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
+    print(f"duplicates: {found['duplicates']['rows']:,}; test examples known outside test: {100 * known:.2f} %")
     for name, share in found["symmetries"].items():
-        print(f"test rows with an equivalent row outside test, by symmetry {name}: {100 * share:.2f} %")
+        print(f"test examples with an equivalent one outside test, by symmetry {name}: {100 * share:.2f} %")
     for known, parts in found["overlap"].items():
         for part, those in parts.items():
-            among = _KNOWN[known].format(f"{part} rows among")
+            among = _KNOWN[known].format(f"{part} examples among")
             print(f"{among}: {those['rows']:,} of {found['rows'][part]:,} ({100 * those['share']:.2f} %)")
     if found["symmetries"] and found["split"] == "published":
-        print("images of training rows may be trained on with --split orbits only, which keeps them out of test")
+        print("images of training examples may be trained on with --split orbits only, which keeps them out of test")
     if found["task"] == "quiver":
-        print("relabelling is quotiented out, a row an isomorphism class: an orbit is a quiver and its opposite")
+        print("each example is an isomorphism class, so an orbit is a quiver and its opposite")
 
 
 def _print_questions(found: dict[str, Any]) -> None:
-    """Print the audit of questions: classes, the best rules, and look-up."""
+    """Print the audit of questions: classes, the best baselines, and look-up."""
     for split, classes in found["classes"].items():
         shares = [f"{name} {100 * share:.2f} %" for name, share in list(classes["shares"].items())[:_PRINTED_CLASSES]]
         more = ", …" if classes["answers"] > len(shares) else ""
@@ -212,8 +212,8 @@ def _print_questions(found: dict[str, Any]) -> None:
     rows = [(f["name"], *map(_percent, (f["held_out"], *f["accuracies"].values()))) for f in (*best, *constant)]
     print_table(("accuracy in percent of", "held out", *found["known"]), rows, names=1)
     print(
-        "held out: half of the training questions, answered by the rule that is learnt from the other half; that says "
-        f"which of {len(found['findings'])} rules is best"
+        "held out: half of the training questions, answered by the baseline that is learnt from the other half; this "
+        f"chooses the best of {len(found['findings'])} baselines"
     )
     for split, known in found["known"].items():
         share = 100 * known["numbers"] / known["of_numbers"]
@@ -265,7 +265,7 @@ def export(
         *_, path = stored.export(dataset, output, format=file_format, force=force, command=written, progress=progress)
     described = json.loads(path.read_bytes())
     for name, file in described["files"].items():
-        print(f"{output / name}: {file['rows']:,} rows")
+        print(f"{output / name}: {file['rows']:,} examples")
     print(path)
     for note in ("left_out", "validation", "loader"):
         if note in described:
@@ -286,10 +286,10 @@ def verify(
     adelic data verify weaving --split orbits
     adelic data verify --workers 2
 
-    Without TASK, every task is verified. A second table shows how the rows are divided with --split orbits, and how
-    many rows of validation and test are images of training rows, which must be 0.
+    Without TASK, every task is verified. A second table shows how --split orbits divides the examples, and how many
+    examples of validation and test are images of training examples, which must be 0.
 
-    The exit code is 1 if a count differs and it is not known why, or if the parts overlap or lack rows.
+    The exit code is 1 if a count differs and it is not known why, or if the parts overlap or lack examples.
     """
     if task is not None and split is not None:
         stored.task(task).check_split(split)
@@ -328,11 +328,11 @@ def _print_orbits(divided: list[stored.OrbitCheck]) -> None:
         counts = (check.orbits, check.train, check.validation, check.test, check.overlap)
         rows.append((f"{check.task} {check.n}, {check.edition}", *(f"{count:,}" for count in counts)))
     print_table(("with --split orbits", "orbits", "train", "validation", "test", "overlap"), rows, names=1)
-    print("overlap: rows of validation and test that are images of training rows under all symmetries; must be 0")
+    print("overlap: validation and test examples that are images of training examples under all symmetries; must be 0")
     for check in divided:
         if not check.holds:
             parts = check.train + check.validation + check.test
             print(
                 f"NO: {check.task} {check.n}, {check.edition}: overlap {check.overlap:,}, "
-                f"and {parts:,} of {check.rows:,} rows in the parts"
+                f"and {parts:,} of {check.rows:,} examples in the parts"
             )

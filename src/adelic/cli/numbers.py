@@ -42,14 +42,14 @@ def encode(
     adelic encode 0.3333 3.14159 --floats limit:1000 --primes 2,5,7
 
     Together they are its adele. Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3. As
-    many digits stand after the point as the numbers need.
+    many digits follow the point as the numbers need.
 
     Args:
-        numbers: What is encoded.
+        numbers: Numbers to encode.
         primes: Different primes at which digits are shown, as 2,3,5.  [default: 2,3,5,7,11,13,17]
         precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
             too.  [default: 16]
-        fractional_digits: How many of these digits stand after the point.  [default: as many as the numbers need]
+        fractional_digits: How many of these digits follow the point.  [default: as many as the numbers need]
         floats: Read numbers with a point or an exponent as floats, and print the error of reading them
             so: exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at
             most that denominator).
@@ -87,7 +87,7 @@ def _as_float(number: str) -> str | float:
 
 
 def _real_text(number: Fraction, value: float) -> str:
-    """Return a real value as the shortest text that names its float64; with 17 digits where that is not normal."""
+    """Return a real value as the shortest text that names its float64; with 17 digits if that is not normal."""
     if not number or sys.float_info.min <= abs(value) < math.inf:
         return repr(value)
     with localcontext(prec=_REAL_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
@@ -95,7 +95,7 @@ def _real_text(number: Fraction, value: float) -> str:
 
 
 def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
-    """Return the expansion of a number at a prime, without leading zeros where it ends."""
+    """Return the expansion of a number at a prime, without leading zeros if it ends."""
     space = adeles.space
     p, window = space.primes[j], space.window.precisions[j]
     scaled = number * p**space.fractional_digits
@@ -105,7 +105,7 @@ def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
 
 
 def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> dict[str, Any]:
-    """Return what --json prints; a real value is text where no float64 is it."""
+    """Return the content that --json prints; a real value is text if no float64 equals it."""
     assert isinstance(adeles.space, AdeleSpace)
     return adeles.space.to_dict() | {
         "numbers": list(numbers),
@@ -121,11 +121,11 @@ def decode(*coordinates: Number, file: Annotated[Text | None, Parameter("--json"
     adelic decode ? 2:…011011 3:…101212 7:…254130
     adelic encode 22/19 -5 --json | adelic decode
 
-    They are a real value, and then PRIME:EXPANSION for each prime. Without arguments, JSON is read from standard input.
+    Give the real value, and then PRIME:EXPANSION for each prime. Without arguments, JSON is read from standard input.
 
-    The real value is taken to be right to half a unit of its last digit, and to the rounding of float64. Write ? where
-    it is not known: the number is then taken to have a small numerator and denominator. An expansion that starts with …
-    or ... is cut off there; any other is complete, as with `adelic encode`.
+    The real value counts as right to half a unit of its last digit, and to the rounding of float64. If it is not known,
+    write ?: the number is then taken to have a small numerator and denominator. Digits have the highest power first. An
+    expansion that starts with … or ... is cut off there; any other is complete, as with `adelic encode`.
 
     Args:
         coordinates: The real value, and the expansion at each prime.
@@ -141,7 +141,7 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     """Return the adele that a command line writes."""
     value, radius = _read_real(coordinates[0])
     if len(coordinates) == 1:
-        raise DecodingError("there are no digits to decode; write PRIME:EXPANSION behind the real value, as 2:…11011")
+        raise DecodingError("there are no digits to decode; write PRIME:EXPANSION after the real value, as 2:…11011")
     primes, expansions = [], []
     for text in coordinates[1:]:
         prime, colon, expansion = text.partition(":")
@@ -162,7 +162,7 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
 
 
 def _read_real(text: str) -> tuple[Fraction | None, Fraction | None]:
-    """Return a real value as written, and how far the number that it stands for may be from it."""
+    """Return a real value as written, and how far the number that it represents may be from it."""
     if text == "?":
         return None, None
     try:
@@ -219,19 +219,18 @@ def space(
     adelic space -12 7/5 1000000 --primes 2,3,5,7,11 --budget 64
     adelic space --values numbers.txt --labels classes.txt
 
-    The numbers are given here, or in a file (--values). They, and every result of as many sums and products of them as
-    --operations says, can be decoded in the space. With --labels, primes whose digits tell more of the label than
-    chance does are preferred.
+    Give the numbers here, or in a file (--values). The space can decode them, and every result of up to --operations
+    sums and products of them. With --labels, it prefers primes whose digits are related to the label beyond chance.
 
     Args:
         numbers: Numbers that have to be decoded.
-        values: File of numbers, one a line; - is stdin.
-        labels: File of labels, one a line, in the same order.
+        values: File of numbers, one per line; - is stdin.
+        labels: File of labels, one per line, in the same order.
         budget: The most coordinates a number may have: (primes + 1) · digits, or the digits of all primes and a real
-            row.
+            coordinate.
         operations: How many sums and products to allow for.
         primes: Primes to choose from, as 2,3,5.  [default: those up to 43]
-        by_prime: Give primes different numbers of digits where that takes fewer.
+        by_prime: Give primes different numbers of digits if that takes fewer coordinates.
         seed: Seed of the labels' permutation test.
     """
     refuse_options(numbers, space)
@@ -262,7 +261,7 @@ def space(
 
 
 def _numbers(file: str) -> list[str]:
-    """Return the numbers in a file, one a line; an error says in which line."""
+    """Return the numbers in a file, one per line; an error names the line."""
     lines = _lines(file)
     try:
         rationals.read(lines)
@@ -277,14 +276,14 @@ def _numbers(file: str) -> list[str]:
 
 
 def _lines(file: str) -> list[str]:
-    """Return the lines of a file, "-" for standard input; empty ones may stand at the end alone.
+    """Return the lines of a file, "-" for standard input; empty ones may be at the end alone.
 
     Without one that is empty, line i of one file belongs to line i of another.
     """
     text = _text(file).removeprefix("\ufeff").rstrip()
     lines = [line.strip() for line in text.split("\n")] if text else []
     if "" in lines:
-        raise EncodingError(f"{_source(file)} line {lines.index('') + 1} is empty; delete it, or write what is missing")
+        raise EncodingError(f"{_source(file)} line {lines.index('') + 1} is empty; delete it, or fill it in")
     return lines
 
 
@@ -318,8 +317,8 @@ def explore(
     adelic explore 7/5 --with 3/4 --operation "*" --primes 2,3,5,7 --precision 16
     adelic explore -1 --output minus-one.html --no-open
 
-    It shows the real value and the p-adic digits, adds, subtracts, multiplies and divides digit by digit, and says
-    when the digits determine the number. It is one file that needs no network.
+    The page shows the real value and the p-adic digits, adds, subtracts, multiplies and divides digit by digit, and
+    tells when the digits determine the number. It is one file that needs no network.
 
     Args:
         numbers: The number, as 7/5.
@@ -327,7 +326,7 @@ def explore(
         operation: How to combine the two numbers: +, -, * or /.
         primes: Different primes at which digits are shown, as 2,3,5.  [default: 2,3,5,7]
         precision: Number of digits at each prime.  [default: 16]
-        fractional_digits: How many of these digits stand after the point.  [default: as many as the numbers need]
+        fractional_digits: How many of these digits follow the point.  [default: as many as the numbers need]
         output: File to write the page to.  [default: one in the cache folder]
         no_open: Write the page, but do not open a browser.
     """

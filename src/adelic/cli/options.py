@@ -1,8 +1,8 @@
-"""What the commands share: types of parameters, and parameters that fields of dataclasses describe.
+"""Shared by the commands: types of parameters, and parameters that fields of dataclasses describe.
 
-A command is a function. Its keywords are the options, their annotations say what texts are read, and the docstring says
-what each does; cyclopts makes parser and help of that. The options of data and experiments are described by the fields
-of their dataclasses instead, see `adelic.storage.options`, and `takes` gives a command those.
+A command is a function. Its keywords are the options, their annotations give the types, and the docstring explains
+each of them; cyclopts makes the parser and the help from them. The options of data and experiments are described by
+the fields of their dataclasses instead, see `adelic.storage.options`, and `takes` gives a command those.
 """
 
 import inspect
@@ -29,7 +29,7 @@ _word = partial(Parameter, n_tokens=1, allow_leading_hyphen=True, accepts_keys=F
 
 
 class UsageError(CycloptsError):
-    """Options that do not go together; the message ends with where the help is."""
+    """Options that do not go together; the message ends with the command for help."""
 
 
 def reader(read: Callable[[str], Any]) -> Callable[[Any, Any], Any]:
@@ -81,7 +81,7 @@ def duration(text: str) -> float:
 
 
 def _name(text: str) -> str:
-    """Return a text that is not empty, as that of an unset variable of a shell, which would mean the default."""
+    """Return a text that is not empty; an unset variable of a shell is empty, and would mean the default."""
     if not text:
         raise ValueError("the text is empty; write one, or leave the option out")
     return text
@@ -90,7 +90,7 @@ def _name(text: str) -> str:
 def _path(text: str) -> Path:
     """Return the name of a file or a folder: any but an empty one, which would be the working directory."""
     if not text:
-        raise ValueError("the name is empty; give that of a file or a folder")
+        raise ValueError("the name is empty; name a file or a folder")
     return Path(text)
 
 
@@ -103,7 +103,7 @@ ByPrime = Annotated[
     _word(converter=reader(Option(name="precision", kind=Mapping).parse), metavar="DIGITS"),
 ]
 Duration = Annotated[float, _word(converter=reader(duration), metavar="DURATION")]
-Number = Annotated[str, Parameter(allow_leading_hyphen=True)]  # so that -3 is one
+Number = Annotated[str, Parameter(allow_leading_hyphen=True)]  # so -3 is one
 Flag = Annotated[bool, Parameter(show_default=False)]
 Json = Annotated[Flag, Parameter("--json", help="Print JSON instead of text.")]
 RunsDir = Annotated[File, Parameter(help="Folder that holds the runs, a folder each.")]
@@ -124,9 +124,9 @@ def field_options(
     Args:
         described: dataclasses with fields of `adelic.storage.options.option`.
         only: names of fields; by default all.
-        default: what the help says of the value where none is given; by default the field's own.
-        is_filled: whether a command gets the field's default where none is given, and not None.
-        group: of the help, in which they stand.
+        default: the default as the help shows it; if left out, the field's.
+        is_filled: whether a command gets the field's default if none is given, and not None.
+        group: the box of the help that lists them.
     """
     found: dict[str, list[Option]] = {}
     for kind in described:
@@ -168,14 +168,14 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def name_option(
     described: type, option: str, known: str, group: str | None = None, kind: Any = Text
 ) -> inspect.Parameter:
-    """Return the option for the name of what a dataclass describes: the embedding, the recipe.
+    """Return the option for the name of something that a dataclass describes: the embedding, the recipe.
 
     Args:
-        described: its docstring says what the name is, with {names} for those that there are.
+        described: its docstring describes the name, with {names} for the known ones.
         option: without dashes, as "embedding".
         known: the names that there are, in words.
         group: of the help.
-        kind: what is read: a text, or several names.
+        kind: the type: a text, or several names.
     """
     words = help_of(described)["name"].format(names=known)
     return _keyword(option, Annotated[kind | None, Parameter(help=words, **_in(group))], None)

@@ -1,4 +1,4 @@
-"""Where a command may write: checked before it begins to work."""
+"""Files and folders that a command may write, checked before it begins to work."""
 
 import os
 from collections.abc import Iterable

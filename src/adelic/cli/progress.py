@@ -15,11 +15,11 @@ _FIRST_SECONDS, _FURTHER_SECONDS = 10.0, 60.0  # a minute without a line looks l
 def progress_bar(title: str, *, transient: bool = False) -> Iterator[OnProgress]:
     """Show a progress bar on stderr; yield the function that moves it: update(done, total, text).
 
-    Where stderr is not a terminal, it is lines instead: one after each epoch, and one more where ten seconds, and later
-    a minute, pass without any.
+    If stderr is not a terminal, it is lines instead: one after each epoch, and one more when ten seconds, and later a
+    minute, pass without any.
 
     Args:
-        title: stands before the text.
+        title: shown before the text.
         transient: leave nothing on the terminal in the end.
     """
     from rich import progress as rich

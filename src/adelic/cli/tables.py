@@ -1,4 +1,4 @@
-"""Tables on the terminal: no word is broken, and where the width does not do, columns that matter less stay out."""
+"""Tables on the terminal: no word is broken, and if the width is too small, columns that matter less are left out."""
 
 import re
 import sys
@@ -12,8 +12,8 @@ from rich.text import Text
 
 from adelic.cli.options import plain
 
-_BETWEEN_WORDS = re.compile(r"(?<!±)\s+(?!±)")  # a figure stays beside its interval
-_FRAME = 3  # a border and two blanks a column; one border more at the end
+_BETWEEN_WORDS = re.compile(r"(?<!±)\s+(?!±)")  # a figure stays next to its interval
+_FRAME = 3  # a border and two blanks per column; one border more at the end
 
 
 def print_table(
@@ -29,17 +29,17 @@ def print_table(
 ) -> None:
     """Print a table.
 
-    Where the terminal is too narrow for words, the last columns stay out first, but for those that are needed; a line
-    below names them. If these are too wide, lines are longer than the terminal. A pipe has no width, and gets all.
+    If the terminal is too narrow for words, the last columns are left out first, except needed ones; a line below names
+    them. If the needed ones are too wide, lines are longer than the terminal. A pipe has no width, and gets all.
 
     Args:
         columns: headings.
-        rows: of texts; what a terminal would obey is shown as it is written.
+        rows: lines of texts; control characters are shown as they are written.
         needed: columns that stay in; all by default.
-        whole: columns whose cells stand in one line, blanks or not.
-        names: how many columns at the left are names, the others are figures and stand at the right; all by default.
-        sections: whether a line stands between rows that begin with different names.
-        more: where the columns that stay out can be read, as "--json".
+        whole: columns whose cells stay in one line, blanks or not.
+        names: how many columns on the left are names; the others are figures, aligned on the right; all by default.
+        sections: whether to draw a line between lines that begin with different names.
+        more: where to read the columns that are left out, as "--json".
         width: of the terminal; found out by default.
 
     >>> print_table(["label", "state", "row"], [["a-long-label", "finished", "weaving-6"]], needed=["label"], width=30)
@@ -66,7 +66,7 @@ def print_table(
         kept.remove(spare.pop())
     widths = {i: least[i] for i in kept}
     left = float("inf") if room is None else room - sum(least[i] + _FRAME for i in kept) - 1
-    # Columns that lack the least get it first, so that as many as there can be have no cell of several lines.
+    # Columns that lack the least get it first, so as many as there can be have no cell of several lines.
     for i in sorted(kept, key=lambda i: most[i] - least[i]):
         widths[i] += int(min(most[i] - least[i], max(left, 0)))
         left -= widths[i] - least[i]

@@ -1,4 +1,4 @@
-"""The command `adelic warm`: compile what is compiled at first use."""
+"""The command `adelic warm`: compile the code that would be compiled at first use."""
 
 import math
 import time
@@ -14,13 +14,13 @@ _MANY = 10**5  # for as many numbers the compiled kernels are used, whatever els
 
 
 def warm() -> None:
-    """Compile now what is compiled at first use.
+    """Compile the code that would be compiled at first use.
 
     adelic warm
 
-    Once after installing, or while an image is built: numba compiles the arithmetic of many numbers and the training of
-    networks for this processor, and keeps that on disk (NUMBA_CACHE_DIR names another folder). What is there already is
-    only loaded.
+    Run it once after installing, or while building an image: numba compiles the arithmetic of arrays and the training
+    of networks for this processor, and keeps them on disk (NUMBA_CACHE_DIR names another folder). Compiled code that is
+    there already is only loaded.
     """
     with needs_extra("adelic warm", "fast"):
         import numba  # noqa: F401
@@ -35,7 +35,7 @@ def warm() -> None:
 
 
 def _arithmetic() -> None:
-    """Encode, calculate with and decode integers and rationals, with one byte a digit and with two, and prices."""
+    """Encode, calculate with and decode integers and rationals, with one byte per digit and with two, and prices."""
     spaces = AdeleSpace(), AdeleSpace(primes=(257, 263), precision=8)
     units = 1 + np.arange(_MANY) * math.prod(p for space in spaces for p in space.primes)
     for space in spaces:

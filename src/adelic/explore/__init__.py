@@ -1,7 +1,7 @@
 """One self-contained HTML page that shows a number at every place, and how adeles are added and multiplied.
 
 The page computes in the reader's browser: its scripts mirror `adelic.numbers.hensel` on integers of any size, and tests
-hold both equal. Here the page is put together, checked and opened. May import `storage`, `numbers` and jinja2. One more
+hold both equal. This module fills, checks and opens the page. May import `storage`, `numbers` and jinja2. One more
 picture is a function in `templates/drawings.js`, called in `page.js`; one more script is named in `_SCRIPTS`.
 """
 
@@ -42,10 +42,10 @@ def render_page(
     Args:
         number: an integer, a fraction or a decimal of any length.
         other: the second operand.
-        operation: "+", "-", "*" or "/"; what the page shows of the two.
+        operation: "+", "-", "*" or "/": the result that the page shows.
         primes: at most 24 different primes.
         precision: p-adic digits a prime, at most 200.
-        fractional_digits: how many of them stand after the point; as many as are needed when left out.
+        fractional_digits: how many of them are after the point; as many as are needed when left out.
 
     Raises:
         EncodingError: a text is not a number.
@@ -85,12 +85,12 @@ def render_page(
 def _fitting_space(
     numbers: list[str], primes: Sequence[int], precision: int, fractional_digits: int | None
 ) -> AdeleSpace:
-    """Return the space in which the page shows these numbers, or raise what is wrong with them."""
+    """Return the space in which the page shows these numbers, or raise the error of the numbers."""
     if isinstance(precision, Mapping):
         raise ConfigurationError(
             "the page shows one number of digits for all primes; precision=16, not digits by prime"
         )
-    # First as asked for: what is wrong with the primes or the precision comes before what the numbers need.
+    # First as asked for: errors of the primes or the precision come before those of the numbers.
     space = AdeleSpace(primes, precision, fractional_digits or 0)  # type: ignore[arg-type]  # any sequence will do
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
@@ -108,7 +108,7 @@ def _template(name: str) -> str:
 
 
 def default_path() -> Path:
-    """Return where a page goes that nobody named a file for: one file in the user's cache folder.
+    """Return the path of a page if no file is named: one file in the user's cache folder.
 
     >>> default_path().name
     'explore.html'

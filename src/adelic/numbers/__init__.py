@@ -1,16 +1,16 @@
 """Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, algebraic numbers, decoding.
 
-It may import NumPy, and numba, python-flint and gmpy2 where they are used, and of this package `adelic.errors` alone.
-numba is imported when many numbers are first computed with; where it is not installed, the reference computes these
-too. What users touch is listed in `__all__`. Inside:
+It may import NumPy, and numba, python-flint and gmpy2 when they are used, and of this package `adelic.errors` alone.
+numba is imported when many numbers are first computed with; if it is not installed, the reference computes these
+too. The public names are in `__all__`. Inside:
 
-- `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` what a caller gives
+- `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` a caller's values
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits
 - `hensel`: p-adic digits and arithmetic of one number, the readable reference that tests hold everything to
 - `finite`, `real`: the p-adic and the real coordinates of many numbers; `kernels`: compiled arithmetic, for them
-- `number_array`: what arrays of adeles and of p-adic numbers have in common
+- `number_array`: the common base of arrays of adeles and of p-adic numbers
 - `local`: numbers at one prime and their functions: roots, exponentials, logarithms, Teichmüller lifts, periods
-- `decoding`: from coordinates to the number, also where some digits are wrong
+- `decoding`: from coordinates to the number, also if some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
 - `choice`: which primes and how many digits
 - `features`: the vectors that models are given: digits, AOE's characters (cos and sin of 2πx/p^k), one-hot digits, …

@@ -52,9 +52,9 @@ class AdeleArray(NumberArray):
 
     @property
     def approximation_error(self) -> npt.NDArray[np.float64]:
-        """Return |number − float| where `encode` approximated floats, float64 (*); 0 where the number is exact.
+        """Return |number − float| where `encode` approximated floats, float64 (*); 0 if the number is exact.
 
-        Only the policies "limit:D" and "shortest" approximate. What is computed from approximations has the error NaN:
+        Only the policies "limit:D" and "shortest" approximate. Results of approximations have the error NaN:
         it is not followed through arithmetic.
 
         >>> import math
@@ -71,7 +71,7 @@ class AdeleArray(NumberArray):
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         """Return the p-adic digits, unsigned (*, n_primes, max_precision), most significant first.
 
-        Digits that are not known (see `known`) are 0, as where a prime has fewer digits than others.
+        Digits that are not known (see `known`) are 0, also if a prime has fewer digits than others.
         """
         return read_only(self._finite.digits)
 
@@ -90,7 +90,7 @@ class AdeleArray(NumberArray):
         return read_only(self._finite.known)
 
     def at(self, p: int) -> PadicArray:
-        """Return the coordinates at one prime, as numbers of Q_p with functions of their own.
+        """Return the coordinates at one prime, as numbers of Q_p with their own functions.
 
         Args:
             p: one of the space's primes.
@@ -120,7 +120,7 @@ class AdeleArray(NumberArray):
     def valuation(self) -> npt.NDArray[np.int64]:
         """Return the valuations v_p, int64 (*, n_primes): the place of the lowest digit that is not 0.
 
-        Where every known digit is 0, as of 0 itself, it is the number of the first place that is not known, N − F where
+        If every known digit is 0, as for 0 itself, it is the first exponent that is not known, N − F if
         all are: the valuation is at least that. (`adelic.numbers.valuation` is the one of rational numbers.)
 
         >>> from adelic import AdeleSpace
@@ -134,7 +134,7 @@ class AdeleArray(NumberArray):
     def norm(self) -> npt.NDArray[np.object_]:
         """Return the p-adic absolute values p^(−v), objects (*, n_primes) that are `Fraction`; |p| is 1/p.
 
-        Where every known digit is 0 it is 0: the absolute value is below that of every known digit.
+        If every known digit is 0 it is 0: the absolute value is less than the one of every known digit.
 
         >>> from adelic import AdeleSpace
         >>> AdeleSpace(primes=(2, 3, 5), precision=6).encode(96).norm().tolist()
@@ -171,7 +171,7 @@ class AdeleArray(NumberArray):
         `adelic.numbers.decoding`). Many numbers with 2·|n|·m up to about 2^60 take a compiled path.
 
         Args:
-            number: what makes a number of numerator and denominator in place of `Fraction`, such as `sympy.Rational`,
+            number: makes a number of numerator and denominator instead of `Fraction`, such as `sympy.Rational`,
                 `flint.fmpq` or `gmpy2.mpq`.
 
         Raises:
@@ -232,11 +232,11 @@ class AdeleArray(NumberArray):
         return q
 
     def _decode_digits(self, residues: list[Residue], position: tuple[int, ...]) -> Fraction:
-        """Return the number with these digits where no real value is known."""
+        """Return the number with these digits if no real value is known."""
         q, others = reconstruction.decode_digits(residues, self.space.primes, self.space.fractional_digits)
         if q is None:
             bound = self.space.window.decoding_bound
-            are = f"; they are those of {' and '.join(map(describe, others))}, for example" if others else ""
+            are = f"; {' and '.join(map(describe, others))} have them, for example" if others else ""
             raise DecodingError(
                 f"the digits{at_position(position)} alone determine no rational number: none with numerator and "
                 f"denominator up to about 2^{bound.bit_length() // 2} has them{are}; a real value "

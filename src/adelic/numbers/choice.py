@@ -1,4 +1,4 @@
-"""The choice of primes and digits: the cheapest space that holds some numbers and what is computed from them.
+"""The choice of primes and digits: the cheapest space that holds some numbers and results computed from them.
 
 The bound. An expression of k sums, differences and products has at most k + 1 leaves. Over the product of the leaves'
 denominators its numerator grows as if every sign were plus: (a, m) + (b, l) = (a·l + b·m, m·l), (a, m) · (b, l) =
@@ -8,10 +8,10 @@ denominator asks for (k + 1)·e fractional digits, and each product forgets e di
 2·|n|·m < ∏ p^(N_p − F − k·e_p) for its pair, e_p being the largest e of the values.
 
 Digits by prime: of the least N that does for all primes, the smallest primes give up the highest digits first, as many
-as the bound can spare. A digit of a smaller prime is worth less, so that no others would be more.
+as the bound can spare. A digit of a smaller prime is worth less, so no others would be more.
 
-With labels, `prime_information` says what the digits at each prime tell about them: mutual information, tested against
-chance by permutations.
+With labels, `prime_information` measures how much the digits at each prime tell about them: mutual information, tested
+against chance by permutations.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,23 +45,23 @@ SIGNIFICANT = 0.01
 """The level of the test: with labels that mean nothing, some prime is called telling at most so often."""
 
 _PERMUTATIONS = 999
-_MOST_ROWS = 20_000  # that the test looks at; more are sampled, so that a million rows take seconds
+_MOST_ROWS = 20_000  # that the test looks at; more are sampled, so a million rows take seconds
 _MOST_CLASSES = 256
 _RESIDUES = 64  # digits are taken while p^k is at most this, and always one
-_VALUATIONS = 4  # p^-1 … p^-4 are classes of their own, deeper poles belong to the last
+_VALUATIONS = 4  # p^-1 … p^-4 are separate classes, deeper poles belong to the last
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PrimeInformation:
-    """What the low digits at one prime say about a label.
+    """How much the low digits at one prime tell about a label.
 
     Attributes:
         prime: p.
         digits: k, how many low digits are looked at: the residue mod p^k.
         bits: mutual information of residue and label, in bits.
-        excess_bits: the same less the mean over permuted labels, which is what chance gives.
+        excess_bits: the same less the mean over permuted labels, the value by chance.
         p_value: the probability that by chance some prime tells as much, which corrects for the number of primes.
     """
 
@@ -80,14 +80,14 @@ class PrimeInformation:
 def prime_information(
     numbers: Rationals, labels: Any, primes: tuple[int, ...], *, seed: int = 0
 ) -> tuple[PrimeInformation, ...]:
-    """Return what the low digits at each prime say about the labels, the most telling prime first.
+    """Return how much the low digits at each prime tell about the labels, the most telling prime first.
 
-    The residue mod p^k, p^k <= 64 or k = 1, against the label; where p divides the denominator, the power of p is the
+    The residue mod p^k, p^k <= 64 or k = 1, against the label; if p divides the denominator, the power of p is the
     class. p-values are of the largest standardised information of all primes under 999 permutations of the labels.
-    Of more than 20,000 values a random 20,000 are looked at.
+    Of more than 20,000 values, 20,000 at random are looked at.
 
     `labels` are a class for each number, (size,) or the shape of the numbers, at most 256 classes; else it is an
-    EncodingError. The numbers are in lowest terms; `seed` is that of the sample and the permutations.
+    EncodingError. The numbers are in lowest terms; `seed` is for the sample and the permutations.
 
     Source: P. H. Westfall and S. S. Young, Resampling-based multiple testing (1993), single-step maxT.
 
@@ -109,7 +109,7 @@ def prime_information(
         for j, r in enumerate(residues):
             found[i, j] = entropy[j] - _entropy(np.bincount(r + classes))
         classes = rng.permutation(classes)
-    # Where permutations change nothing, as with one residue alone, rounding would be divided by rounding.
+    # If permutations change nothing, as with one residue alone, rounding would be divided by rounding.
     mean, spread = found.mean(axis=0), found.std(axis=0)
     standard = np.where(spread > 1e-12, (found - mean) / np.maximum(spread, 1e-12), 0.0)
     most = standard.max(axis=1)
@@ -120,7 +120,7 @@ def prime_information(
             digits=_n_digits(p),
             bits=max(0.0, float(found[0, j])),
             excess_bits=float(found[0, j] - chance[j]),
-            # The labels as they are count as a permutation, so that no p-value is 0; 1e-9 is for rounding.
+            # The labels as they are count as a permutation, so no p-value is 0; 1e-9 is for rounding.
             p_value=float(np.mean(most >= standard[0, j] - 1e-9)),
         )
         for j, p in enumerate(primes)
@@ -156,7 +156,7 @@ def _n_digits(p: int) -> int:
 
 
 def _low_digits(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int) -> Integers:
-    """Return n/m mod p^k as classes 0, 1, …; poles at p are classes of their own, by their order."""
+    """Return n/m mod p^k as classes 0, 1, …; poles at p are separate classes, by their order."""
     q = p ** _n_digits(p)
     dtype: type = np.int64
     if p**_VALUATIONS >= 2**63:  # then products and powers are beyond int64, and Python's integers have to do
@@ -185,7 +185,7 @@ class SpaceChoice:
         budget: how many coordinates it was allowed.
         operations: how many sums and products it has room for.
         alternatives: the cheapest space for each number of primes, `space` among them.
-        information: with labels, what each prime says about them, the most first.
+        information: with labels, how much each prime tells about them, the most first.
 
     >>> print(choose_space(["0.1", "2.75"], candidates=(2, 3, 5, 7), budget=25))
       primes  digits  fractional  coordinates
@@ -231,7 +231,7 @@ class SpaceChoice:
             for row in self.information:
                 mark = "*" if row.is_significant else " "
                 lines.append(f"{mark} {row.prime:5}  {row.bits:20.4f}  {row.excess_bits:13.4f}  {row.p_value:.3g}")
-            lines += [f"* beyond chance: p <= {SIGNIFICANT} by a permutation test, corrected for the number of primes"]
+            lines += [f"* beyond chance: p <= {SIGNIFICANT} by a permutation test, adjusted for the number of primes"]
         return "\n".join(lines)
 
 
@@ -243,7 +243,7 @@ def _digits_text(space: AdeleSpace) -> str:
 def coordinates(space: AdeleSpace) -> int:
     """Return the coordinates of a number, the sum of all precisions, and a real row as long as the greatest.
 
-    (n_primes + 1) · precision where all primes have as many digits: the size of `space.tensor` for one number.
+    (n_primes + 1) · precision if all primes have as many digits: the size of `space.tensor` for one number.
 
     >>> coordinates(AdeleSpace()), coordinates(AdeleSpace(precision={2: 7, 3: 5, 11: 1}))
     (128, 20)
@@ -270,7 +270,7 @@ def choose_space(
     products of the values, each used as often as one likes; the bound is the worst case (see the module's docstring).
 
     With labels, primes whose digits tell of the label beyond chance are part of the space, the least telling left out
-    first where the budget is too small for all.
+    first if the budget is too small for all.
 
     Args:
         values: as for `AdeleSpace.encode`.
@@ -278,7 +278,7 @@ def choose_space(
         operations: how many sums, differences and products a result takes, 0 … 64.
         labels: a class for each value; at most 256 classes.
         candidates: the primes to choose from, at most 100.
-        by_prime: whether primes may have different numbers of digits, where that takes fewer coordinates: the sum of
+        by_prime: whether primes may have different numbers of digits, if that takes fewer coordinates: the sum of
             their digits, and a real row as long as the greatest.
         floats: as for `AdeleSpace.encode`.
         seed: of the permutation test.
@@ -340,7 +340,7 @@ def fitting_space(
 ) -> AdeleSpace:
     """Return the space of some primes and digits, with as many digits after the point as some numbers need.
 
-    `precision` is as for `AdeleSpace`; errors are those of it and of its `encode`. A number that needs as many digits
+    `precision` is as for `AdeleSpace`; errors are as for it and its `encode`. A number that needs as many digits
     after the point as a prime has digits, or more, is a PrecisionError.
 
     >>> fitting_space(["7/5", "1/4"], (2, 3, 5), 16).fractional_digits
@@ -354,7 +354,7 @@ def fitting_space(
 
 
 def _rank(space: AdeleSpace) -> tuple[Any, ...]:
-    """Return what makes a space cheaper than another; complete, so that the choice does not hang on an order."""
+    """Return the sort key of cheaper spaces; complete, so the choice does not depend on an order."""
     uneven = not space.window.is_uniform
     return coordinates(space), space.fractional_digits, uneven, space.max_precision, space.primes
 
@@ -454,7 +454,7 @@ class _Leaves:
 
 
 def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return log2 of n / m, of 1 / m where n is 0."""
+    """Return log2 of n / m, of 1 / m if n is 0."""
     if n.dtype == object or m.dtype == object:
         exponents = [log2(max(a, 1)) - log2(b) for a, b in np.broadcast(n, m)]
         return np.array(exponents, dtype=np.float64)

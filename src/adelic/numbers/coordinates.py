@@ -26,7 +26,7 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
         greatest = np.where(window.exists, greatest, 0).astype(dtype)
     if given.dtype.kind == "f":
         is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
-    else:  # unsigned, so that large digits are compared exactly
+    else:  # unsigned, so large digits are compared exactly
         is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
     wrong = np.argwhere(~is_digit)
     if len(wrong):
@@ -34,7 +34,7 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
         p = window.primes[at[-2]]
         if not window.exists[at[-2:]]:
             raise EncodingError(
-                f"{given[at]!s}{at_position(at)} stands beyond the {window.precisions[at[-2]]} lowest digits, all that "
+                f"{given[at]!s}{at_position(at)} is beyond the {window.precisions[at[-2]]} lowest digits, all that "
                 f"the prime {p} has; such columns are 0"
             )
         raise EncodingError(f"{given[at]!s}{at_position(at)} is not a digit at the prime {p}; digits are 0 … {p - 1}")
@@ -43,10 +43,10 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
 
 
 def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> RealPlace:
-    """Return the real place of what a caller gives, or of numbers of a shape without any, or raise `EncodingError`."""
+    """Return the real place of a caller's values, or of numbers of a shape without any, or raise `EncodingError`."""
     if real_value is None:
         if radius is not None:
-            raise EncodingError("radius says how near a real value is; without one, leave it out")
+            raise EncodingError("radius is the error bound of a real value; without one, leave it out")
         return real.unknown(shape)
     exact = _exact_numbers(real_value)
     if exact is None:
@@ -68,7 +68,7 @@ def _rounding(given: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
 
 
 def _exact_numbers(values: Any) -> rationals.Rationals | None:
-    """Return values as rationals where they are exact numbers or long floats, which float64 may not hold, else None."""
+    """Return values as rationals if they are exact numbers or long floats, which float64 may not hold, else None."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -93,7 +93,7 @@ def number_array(name: str, values: Any) -> npt.NDArray[Any]:
 
 
 def _array_of_lists(values: Any) -> npt.NDArray[Any]:
-    """Return nested lists as an array; NumPy would round integers from 2^63 on beside smaller ones to float64."""
+    """Return nested lists as an array; NumPy would round integers from 2^63 on next to smaller ones to float64."""
     array = np.asarray(values)
     if array.dtype == np.float64 and np.any(array >= 2.0**63):
         exact = np.array(values, dtype=object)

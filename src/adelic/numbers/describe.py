@@ -80,14 +80,14 @@ def at_position(position: Sequence[SupportsInt]) -> str:
 
 
 def _digit_text(digit: int, p: int) -> str:
-    """Return a digit as one character, or in brackets where digits of two figures occur (p > 10)."""
+    """Return a digit as one character, or in brackets if digits of two figures occur (p > 10)."""
     return str(digit) if p <= 10 else f"({digit})"
 
 
 def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *, terminates: bool = False) -> str:
     """Return known digits, most significant first, as a p-adic expansion.
 
-    The last `fractional_digits` stand after the point. With `terminates` all digits further left are zero, so that
+    The last `fractional_digits` come after the point. With `terminates` all digits further left are zero, so
     leading zeros and "…" are left out.
 
     >>> expansion_text([1, 1, 0, 1, 1], 2), expansion_text([0, 0, 1, 2], 5, 1, terminates=True)
@@ -108,7 +108,7 @@ def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *,
 
 
 class Expansion(NamedTuple):
-    """A p-adic expansion: digits, most significant first, how many stand after the point, and whether it ends there."""
+    """A p-adic expansion: digits, most significant first, how many come after the point, and whether it ends there."""
 
     digits: list[int]
     fractional_digits: int

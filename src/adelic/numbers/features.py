@@ -1,8 +1,8 @@
 """From numbers to feature vectors: the forms in which a model can eat an adele.
 
 Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), the residue
-modulo p^k, or whether p^k is the power of p in the number. Levels count from the lowest digit of the window, so that
-dropping high levels keeps what tells small numbers apart. A prime has no more levels than digits.
+modulo p^k, or whether p^k is the power of p in the number. Levels count from the lowest digit of the window, so
+dropping high levels keeps the features that distinguish small numbers. A prime has no more levels than digits.
 """
 
 from bisect import bisect_right
@@ -26,24 +26,24 @@ WITHOUT_COMBINED = ("digits", "standardized", *PLACE_FEATURES[:2], *PLACE_FEATUR
 FEATURE_KINDS = (*WITHOUT_COMBINED, "combined")
 """The forms in which a network can be given an adele."""
 ONE_HOT_KINDS = ("one-hot-digits", "residues")
-"""The forms with one-hot vectors that say all digits."""
+"""The forms with one-hot vectors that contain all digits."""
 HOT_KINDS = (*ONE_HOT_KINDS, "valuation-unit")
 """The forms whose features at primes are 0 or 1, of which `hot_positions` finds the ones."""
 _COMBINED = ("characters", "valuation-unit")  # at a prime: the one shows sums, the other divisors and residues
 DECIMAL_PERIODS = tuple(10.0**k for k in range(-1, 13))
 """The periods of the waves of the real value in "combined": they show its digits in base 10, 0.01 … 10^11."""
 _REAL_SCALE = 10
-"""In "combined" the logarithm is divided by this, so that it is about as large as the other features."""
+"""In "combined" the logarithm is divided by this, so it is about as large as the other features."""
 _GREATEST_RESIDUES = 343
 """Of "residues", the greatest modulus p^k > p whose residues have a feature each: 2^8, 3^5, 5^3, 7^3, 11^2, 13^2, 17^2.
-Chosen so that they are above all prime powers below 100; others were not tried."""
+Chosen so they are above all prime powers below 100; others were not tried."""
 _BLOCK = 1024  # rows of features that are computed together
-_UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
+_UNIT_DIGITS_AT_2 = 3  # u mod 8 decides whether the unit u is a square in Q_2; at other primes u mod p does
 
 
 @dataclass(frozen=True)
 class FeatureLayout:
-    """Where each feature of a vector comes from.
+    """The source of each feature of a vector.
 
     Attributes:
         kind: one of `FEATURE_KINDS`.
@@ -100,13 +100,13 @@ class FeatureLayout:
     def fit(cls, kind: str, space: AdeleSpace, width: int | None) -> "FeatureLayout":
         """Return the layout with the most levels that fits a width; all of them when the width is None.
 
-        Where not even one level fits, it is a ConfigurationError.
+        If not even one level fits, it is a ConfigurationError.
         """
         if kind not in FEATURE_KINDS:
             raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
         levels = space.max_precision
         if width is not None:
-            # More levels never take fewer features, so that halving finds the greatest number that fits.
+            # More levels never take fewer features, so halving finds the greatest number that fits.
             levels = bisect_right(range(1, levels + 1), width, key=lambda n: cls.size_of(kind, space, n))
         if not levels:
             raise ConfigurationError(
@@ -128,7 +128,7 @@ def compute_features(
 
     - "digits": the paper's layout, flattened: [0, …, 0, q], then the digits of each prime, raw.
     - "standardized": the same; `standardize` brings each coordinate to mean 0 and variance 1 over a vocabulary.
-    - "characters": sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k for k = 1 … levels, where x is p^F·q: the additive
+    - "characters": sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k for k = 1 … levels, with x = p^F·q: the additive
       characters of Z/p^k, which turn sums into rotations.
     - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
     - "residues": sign(q)·ln(1 + |q|), then q modulo the greatest p^k ≤ 343 (at least p) as one one-hot vector of length
@@ -136,13 +136,13 @@ def compute_features(
     - "valuation-unit": sign(q)·ln(1 + |q|), then q = p^v·u as number theorists write it, see `valuation_unit`.
     - "multiplicative-characters": the same, but of u the values of Dirichlet characters, which turn products into
       rotations, see `multiplicative_characters`.
-    - "combined": what `real_features` says of the real value, then at each prime "characters" and "valuation-unit".
+    - "combined": `real_features` of the real value, then at each prime "characters" and "valuation-unit".
 
     Digits beyond the levels of a prime are not features.
 
     Args:
         adeles: the numbers, (*).
-        layout: what is wanted.
+        layout: the wanted features.
         scale: mean and deviation of the numbers that are usual, for "combined"; without them that feature is 0.
         real: whether to look at the real value, which may be too great for its features; they are 0 otherwise.
         dtype: np.uint8 for `HOT_KINDS` takes a quarter of the memory; the first feature, which it cannot hold, is 0.
@@ -168,7 +168,7 @@ def compute_features(
             coordinates = coordinates[..., layout.is_present]
         return coordinates.reshape(*adeles.shape, layout.size)
     # In blocks, which stay in cache, and in the type of the result: of 10^5 numbers all features are hundreds of
-    # megabytes, and memory that is touched for the first time costs more than what is computed into it.
+    # megabytes, and memory that is touched for the first time costs more than the computation.
     out = np.zeros((*adeles.shape, layout.size), dtype)
     flat, every = adeles.reshape(-1), out.reshape(-1, layout.size)
     for i in range(0, len(every), _BLOCK):
@@ -204,7 +204,8 @@ def real_features(
     """Return the features of real values q, (*) -> (*, real_size): sign(q)·ln(1 + |q|), and in "combined" more.
 
     There it is divided by 10; then comes asinh((q − mean)/deviation), 0 without a scale, and then cos and sin of 2πq/T
-    for the periods T = 10^−1, …, 10^12, which show q's digits in base 10 (of fractions, those of the nearest float64).
+    for the periods T = 10^−1, …, 10^12, which show q's digits in base 10 (for fractions, the digits of the nearest
+    float64).
 
     >>> real_features("combined", np.array([25.0]), (5.0, 20.0))[0, :2].round(2)  # ln(26)/10 and asinh(1)
     array([0.33, 0.88])
@@ -267,7 +268,7 @@ def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[A
 def signed_logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return sign(q)·ln(1 + |q|) of real values.
 
-    An infinite one is a RangeError.
+    Infinity is a RangeError.
 
     >>> signed_logarithm(np.array([0.0, -np.e + 1]))
     array([ 0., -1.])
@@ -303,7 +304,7 @@ def one_hot(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
 
 
 def residues(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
-    """Return x modulo p^k as one one-hot vector, k as `digits_together` says, and each higher digit as another.
+    """Return x modulo p^k as one one-hot vector, with k from `digits_together`, and each higher digit as another.
 
     Shape: (*, levels) -> (*, p^k + p · (levels − k)).
 
@@ -316,7 +317,7 @@ def residues(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
 
 
 def one_hot_positions(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.int64]:
-    """Return where the ones of `ONE_HOT_KINDS` stand at one prime, from digits, lowest first: (*, levels − k + 1).
+    """Return the indices of the ones of `ONE_HOT_KINDS` at one prime, from digits, lowest first: (*, levels − k + 1).
 
     The lowest k digits, see `digits_together`, have one of them.
 
@@ -346,7 +347,7 @@ def unit_residues(p: int, levels: int) -> tuple[int, ...]:
 
 
 def unit_digits(p: int, levels: int) -> int:
-    """Return how many digits of a unit these residues take: 1, and at p = 2 three, where there are as many."""
+    """Return how many digits of a unit these residues take: 1, and at p = 2 three, if there are as many."""
     return min(_UNIT_DIGITS_AT_2, levels) if p == 2 else 1
 
 
@@ -354,9 +355,9 @@ def valuation_unit(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
     """Return v and a residue of u as one-hot vectors, from the digits of x = p^v·u, lowest first.
 
     v is 0 … levels, the last for "at least as many", which 0 has, too; then come the residues that `unit_residues`
-    names. None of them is marked where the digits do not tell which it is: u has levels − v known digits.
+    names. None of them is marked if the digits do not tell which it is: u has levels − v known digits.
 
-    With fractional digits F, x is p^F·q, so that the first valuation is −F. Digits that are not known count as 0.
+    With fractional digits F, x is p^F·q, so the first valuation is −F. Digits that are not known count as 0.
 
     Shape: (*, levels) -> (*, levels + 1 + number of residues).
 
@@ -376,8 +377,8 @@ def multiplicative_characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[n
 
     A character χ of units has χ(u·w) = χ(u)·χ(w) and |χ(u)| = 1. There are as many as residues that `unit_residues`
     names, which they tell apart: for an odd p with the primitive root g they are χ_k(g^i) = exp(2πi·k/(p − 1)), and
-    modulo 8 they are 1, (−1/u), (2/u) and (−2/u). Of each but the trivial one here are the real part and, where it is
-    not real, the imaginary one; of two that are conjugate the first. `unit_characters` has their order. All are 0 where
+    modulo 8 they are 1, (−1/u), (2/u) and (−2/u). Each, except the trivial one, gives the real part and, if it is
+    not real, the imaginary one; of two that are conjugate the first. `unit_characters` has their order. All are 0 if
     the digits do not tell the residue, as in `valuation_unit`, whose valuations these are.
 
     Shape: (*, levels) -> (*, levels + 1 + number of residues − 1).
@@ -438,7 +439,7 @@ def unit_characters(p: int, levels: int) -> UnitCharacters:
     for exponent in range(p - 1):
         indices[power, 0] = exponent
         power = power * root % p
-    # Conjugate characters have the same cosine and the negative sine, so that one of two says all.
+    # Conjugate characters have the same cosine and the negative sine, so one of two is enough.
     names = [k for k in range(1, (p + 1) // 2) for _ in range(1 if 2 * k == p - 1 else 2)]
     turns = np.stack([names, np.zeros_like(names)], axis=-1)
     return UnitCharacters(indices, turns, p - 1, np.arange(p - 2) % 2 == 1, tuple(names))
@@ -467,7 +468,7 @@ def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float6
 
 
 def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:
-    """Return where the ones stand among the features at primes; where there is none, the number of all features.
+    """Return the indices of the ones among the features at primes; if there is none, the number of all features.
 
     The sum of these rows of a matrix, with a row of zeros at its end, and of its first row times the real feature, is
     its product with all features: the way to read thousands of features of which few are not 0.

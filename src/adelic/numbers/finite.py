@@ -1,10 +1,10 @@
 """The finite places: digits of many numbers at many primes, by the compiled kernels or, for a few, by the reference.
 
-Here numbers are encoded, added, multiplied and divided, and seen through other windows: those that an exact operand
+This module encodes, adds, multiplies and divides numbers, and shows them in other windows: those that an exact operand
 needs (`exact`), those that powers run through (`power`), and those asked for (`moved`).
 
 Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32. The precision
-is that of the prime with the most digits; where another has fewer, the columns beyond are 0 and never known.
+is the one of the prime with the most digits; if another has fewer, the columns beyond are 0 and never known.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from adelic.numbers.threshold import FEW, are_for_numpy, are_many
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
-"""What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
+"""The reach of `adelic.numbers.kernels.limbs`: the greatest prime and precision."""
 
 _ALL = slice(None)
 _TABLE = 256
@@ -48,7 +48,7 @@ class FinitePlaces:
     Attributes:
         digits: unsigned, (*, n_primes, precision), most significant digit first; unknown digits are 0.
         known: int32, (*, n_primes): how many digits, from the lowest one of the window upwards, are known.
-        fractional_digits: how many of the digits stand below p^0, where these are not the window's: `exact` says so.
+        fractional_digits: how many of the digits are below p^0, if `exact` gives another number than the window's.
     """
 
     digits: Digits
@@ -72,7 +72,7 @@ class FinitePlaces:
         return replace(self, digits=digits, known=np.broadcast_to(self.known, (*shape, self.known.shape[-1])))
 
     def below(self, window: Window) -> int:
-        """Return how many digits stand below p^0, of coordinates that an operation takes beside a window's."""
+        """Return how many digits are below p^0, for coordinates that an operation takes next to a window's."""
         return window.fractional_digits if self.fractional_digits is None else self.fractional_digits
 
 
@@ -212,7 +212,7 @@ def _suits_columns(rationals: Rationals, window: Window) -> bool:
 
 def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of int64 in lowest terms by NumPy, one digit of all numbers at a time."""
-    out[:, :, :] = 0  # also the digits below p^0, and where a prime has fewer than others
+    out[:, :, :] = 0  # also the digits below p^0, and beyond those of a prime that has fewer than others
     last = window.precision - 1
     for block in blocks(len(rationals.numerators)):
         below = []
@@ -267,7 +267,7 @@ def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> 
 
 
 def encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
-    """Return what is said of number i, which has digits below the window at prime j."""
+    """Return the message about number i, which has digits below the window at prime j."""
     position = np.unravel_index(i, r.shape)
     m = int(r.denominators[i])
     is_decimal = m == prod(p ** valuation(m, p) for p in (2, 5))
@@ -353,7 +353,7 @@ def _suits_vectors(window: Window, *operands: FinitePlaces) -> bool:
 
 
 def is_all_known(known: Known, window: Window) -> bool:
-    """Return whether every digit is known; at once for what `all_known` made."""
+    """Return whether every digit is known; at once for the arrays of `all_known`."""
     if known.strides[0] == 0:
         known = known[:1]
     return bool(np.all(known == np.array(window.precisions)))
@@ -395,7 +395,7 @@ def valuations(x: FinitePlaces, fractional_digits: int) -> npt.NDArray[np.int64]
 
 
 def norms(x: FinitePlaces, window: Window) -> npt.NDArray[np.object_]:
-    """Return p^(−v) for the valuations v, 0 where no known digit is other than 0, objects (*, n_primes)."""
+    """Return p^(−v) for the valuations v, 0 if no known digit is other than 0, objects (*, n_primes)."""
     exponents = valuations(x, window.fractional_digits)
     is_zero = (x.digits == 0).all(axis=-1)
     out = np.empty(exponents.shape, dtype=object)
@@ -466,8 +466,8 @@ def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
-    view = np.ascontiguousarray(array).view()  # a view, so that the caller's own array stays writeable
+    """Return an array as contiguous and read-only, so each kernel is compiled for one kind of argument."""
+    view = np.ascontiguousarray(array).view()  # a view, so the caller's own array stays writeable
     view.flags.writeable = False
     return view
 
@@ -491,7 +491,7 @@ def _apply(
         i, j, code = kernel(*operands, primes, *parameters, operand(digits, known))
         if not code:
             return FinitePlaces(digits, known)
-        pairs = [(i, j)]  # the reference says what is wrong there
+        pairs = [(i, j)]  # the reference names the fault
     else:
         pairs = list(np.ndindex(known.shape))
     for i, j in pairs:
@@ -506,7 +506,7 @@ def _apply(
 
 
 def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> FinitePlaces:
-    """Return the coordinates of rationals, in their shape; errors are those of `encode`."""
+    """Return the coordinates of rationals, in their shape; errors are as for `encode`."""
     digits = np.empty((len(rationals.numerators), len(window.primes), window.precision), digit_dtype(window.primes))
     encode(rationals, window, digits, threads=threads)
     return FinitePlaces(digits, all_known(window, len(digits))).reshape(rationals.shape)
@@ -515,16 +515,16 @@ def encoded(rationals: Rationals, window: Window, *, threads: int = 1) -> Finite
 def exact_window(window: Window, denominators: int, numerators: int) -> Window:
     """Return the window that loses no digit of exact factors, divisors and dividends in an operation.
 
-    A factor needs N digits from that of p^(−e) up, where p^e is the greatest power in a denominator; a quotient is as
+    A factor needs N digits from p^(−e) up, with p^e the greatest power in a denominator; a quotient is as
     well known as its relative precision, which the factors p of the numerators must not take away.
     """
     return Window(window.primes, tuple(n + denominators + numerators for n in window.precisions), denominators)
 
 
 def exact(rationals: Rationals, window: Window, *, relative: bool) -> FinitePlaces:
-    """Return the coordinates of rationals as one operation takes them without a loss, in a window of their own.
+    """Return the coordinates of rationals as one operation takes them without a loss, in a separate window.
 
-    `relative` says that the operation is a quotient. A number so far below the window that no product is in it is a
+    `relative` means that the operation is a quotient. A number so far below the window that no product is in it is a
     PrecisionError.
     """
     most = window.precision + 64  # beyond int64, and further than any result reaches
@@ -544,7 +544,7 @@ def _first(rationals: Rationals, p: int, e: int) -> int:
 
 
 def below_window(rationals: Rationals, p: int, fractional_digits: int) -> npt.NDArray[np.bool_]:
-    """Return where p divides the denominator more than F times, so that a number has digits below the window.
+    """Return whether p divides the denominator more than F times, so a number has digits below the window.
 
     >>> from adelic.numbers.rationals import read
     >>> below_window(read(["7/5", "1/25"]), 5, 1)
@@ -557,7 +557,7 @@ def below_window(rationals: Rationals, p: int, fractional_digits: int) -> npt.ND
 
 
 def needed_digits(rationals: Rationals, window: Window) -> int:
-    """Return the least F that holds rationals, or raise `PrecisionError` where the window has no more digits than that.
+    """Return the least F that holds rationals, or raise `PrecisionError` if the window has no more digits than that.
 
     >>> from adelic.numbers.rationals import read
     >>> needed_digits(read(["7/5", "1/4"]), Window((2, 3, 5), (16, 16, 16), 0))
@@ -579,14 +579,14 @@ def power(x: FinitePlaces, k: int, window: Window) -> FinitePlaces:
     """Return x^k for coordinates of shape (size, …), k >= 1.
 
     With r digits of its unit part known, x is y·(1 + p^r·t), and (1 + p^r·t)^k is 1 modulo p^(r + v(k)); and modulo
-    2^(2 + v(k)) where p = 2, r = 1 and k is even. So any y with the known digits of x tells those of the power. One
-    that is below the window, or without a known digit, is an OperationError.
+    2^(2 + v(k)) if p = 2, r = 1 and k is even. Any y with the known digits of x therefore tells the digits of the
+    power. One that is below the window, or without a known digit, is an OperationError.
     """
     f, precisions = window.fractional_digits, np.array(window.precisions)
     if not f and is_all_known(x.known, window):  # then so it is of the power
         return repeated(x, k, lambda a, b: multiply(a, b, window))
     lowest = valuations(x, f)
-    relative = x.known - f - lowest  # 0 of what may be 0
+    relative = x.known - f - lowest  # 0 for numbers that may be 0
     gained = np.array([valuation(k, p) for p in window.primes])
     gained = gained + ((relative == 1) & (np.array(window.primes) == 2) & (k % 2 == 0))
     first = f + min(k, window.precision + 1) * lowest  # as k does, such an exponent leaves the window
@@ -640,7 +640,7 @@ def _shown(digits: Digits, known: Known) -> Digits:
 
 
 def _refuse(name: str, x: FinitePlaces, fails: Any, window: Window, other: Window, k: int = 1) -> None:
-    """Raise an `OperationError` at the first number and prime where x^k is not in the other window."""
+    """Raise an `OperationError` at the first number and prime for which x^k is not in the other window."""
     for i, j in np.argwhere(fails)[:1].tolist():
         needed = -k * int(valuations(x, window.fractional_digits)[i, j])
         cause = BelowWindowError(needed) if x.digits[i, j].any() else NothingKnownError()

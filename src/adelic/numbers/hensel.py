@@ -1,7 +1,7 @@
 """The readable reference: p-adic digits and p-adic arithmetic of one number at one prime.
 
-A number q in Q_p is held in a *window*: the digits of p^(-F) … p^(N-F-1), where N is the precision and F the number of
-fractional digits. In this module it is a pair (x, known): the residue x = p^F · q mod p^known, where known <= N counts
+A number q in Q_p is held in a *window*: the digits of p^(-F) … p^(N-F-1), with N the precision and F the number of
+fractional digits. In this module it is a pair (x, known): the residue x = p^F · q mod p^known; known <= N counts
 the digits that are known, from the lowest one of the window upwards. Precision is capped and absolute, as in computer
 algebra systems: an operation returns the digits that its arguments determine and no more.
 
@@ -44,7 +44,7 @@ def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
 
     Args:
         n: numerator.
-        m: denominator; p does not divide that of n/m in lowest terms.
+        m: denominator; p does not divide the denominator of n/m in lowest terms.
         p: prime.
         precision: how many digits.
 
@@ -52,7 +52,7 @@ def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
         EncodingError: n or m is not an integer.
         DivisionByZeroError: m is 0.
         SpaceError: p is not a prime, or precision not an integer from 1 on.
-        PrecisionError: p divides the denominator, so that the lowest digit stands below p^0.
+        PrecisionError: p divides the denominator, so the lowest digit is below p^0.
 
     >>> hensel_digits(7, 5, 2, 5), hensel_digits(7, 5, 3, 5), hensel_digits(7, 5, 7, 5)
     ([1, 1, 0, 1, 1], [2, 1, 2, 1, 0], [0, 3, 1, 4, 5])
@@ -71,7 +71,7 @@ def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
 
 
 def _lift(n: int, m: int, p: int, precision: int) -> list[int]:
-    """Return what `hensel_digits` returns of integers, m positive and not divisible by p."""
+    """Return the result of `hensel_digits` for integers, m positive and not divisible by p."""
     inverse = pow(m, -1, p)
     digits = []
     for _ in range(precision):
@@ -84,7 +84,7 @@ def _lift(n: int, m: int, p: int, precision: int) -> list[int]:
 def window_digits(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) -> list[int]:
     """Return the digits of n/m in the window p^(-F) … p^(precision-F-1), lowest first.
 
-    n and m are coprime, m is positive. A BelowWindowError says that p^(F+1) divides m.
+    n and m are coprime, m is positive. A BelowWindowError means that p^(F+1) divides m.
 
     >>> window_digits(7, 5, 5, 4, fractional_digits=1)   # 2·5^(-1) + 1
     [2, 1, 0, 0]
@@ -167,10 +167,10 @@ def multiply(
 ) -> Residue:
     """Return x · y; `below` is how many digits of the residues' product lie below the window.
 
-    It is F, where x, y and the product have as many fractional digits; in general F_x + F_y − F.
+    It is F, if x, y and the product have as many fractional digits; in general F_x + F_y − F.
 
     With x known mod p^a and y mod p^b, x·y is known mod p^min(a + v(y), b + v(x)), and F digits move below the window.
-    A BelowWindowError says that v(x) + v(y) < −F, a NothingKnownError that no digit in the window is determined.
+    A BelowWindowError means that v(x) + v(y) < −F, a NothingKnownError that no digit in the window is determined.
 
     >>> multiply(Residue(7, 4), Residue(1, 4), 5, 4, fractional_digits=1)   # 7/5 · 1/5 = 7/25
     Traceback (most recent call last):
@@ -193,12 +193,12 @@ def multiply(
 def divide(
     x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0, above: int | None = None
 ) -> Residue:
-    """Return x / y; `above` is the place in the window where a quotient of residues that are units begins.
+    """Return x / y; `above` is the position in the window at which a quotient of residues that are units begins.
 
-    It is F, where x, y and the quotient have as many fractional digits; in general F + F_y − F_x.
+    It is F, if x, y and the quotient have as many fractional digits; in general F + F_y − F_x.
 
     A quotient is known to the smaller of its arguments' relative precisions: dividing by p^k·unit loses k digits. A
-    BelowWindowError says that v(x) − v(y) < −F, a NothingKnownError that y may be zero, or no digit in the window is
+    BelowWindowError means that v(x) − v(y) < −F, a NothingKnownError that y may be zero, or no digit in the window is
     determined.
 
     >>> divide(Residue(6, 4), Residue(2, 4), 2, 4)
@@ -207,7 +207,7 @@ def divide(
     v, w = _valuation(x, p), _valuation(y, p)
     if not y.value:
         raise NothingKnownError
-    # Where in the window the quotient's lowest digit stands.
+    # The position of the quotient's lowest digit in the window.
     shift = (fractional_digits if above is None else above) + v - w
     known = min(precision, shift + min(x.known - v, y.known - w))
     if x.value and shift < 0:

@@ -1,6 +1,6 @@
 """Integers of many digits in less than quadratic time: reading decimal text, base-p digits, inverses modulo p^N.
 
-Everything is halved until it is short, so that nearly all the work is multiplication and division of long integers.
+Everything is halved until it is short, so nearly all the work is multiplication and division of long integers.
 python-flint does those fastest, gmpy2 comes next, and Python's own integers do without either (before Python 3.12 their
 division is quadratic, with a small constant). The results are the same Python integers whichever is installed.
 """
@@ -35,7 +35,7 @@ def long_integer() -> Any:
 
 
 def as_long(value: int, bits: int) -> Any:
-    """Return an integer as what multiplies fastest in arithmetic of so many bits.
+    """Return an integer as the type that multiplies fastest in arithmetic of so many bits.
 
     >>> int(as_long(7, 10**5)) + as_long(1, 10)
     8
@@ -70,7 +70,7 @@ def parse(digits: str) -> int:
 
 
 def text(n: int) -> str:
-    """Return all decimal digits of an integer, where str() takes quadratic time and stops at 4,300.
+    """Return all decimal digits of an integer; str() takes quadratic time and stops at 4,300.
 
     >>> text(-(10**5000) - 7)[-3:], len(text(10**5000))
     ('007', 5001)
@@ -172,7 +172,7 @@ def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     integer = long_integer()
     inverse, whole = integer(pow(m, -1, p)), integer(p) ** precision
     divisor = integer(m) % whole
-    # Where m · inverse is 1 + e modulo p^k, it is 1 − e² afterwards. The inverse of 1 is right as it is.
+    # If m · inverse is 1 + e modulo p^k, it is 1 − e² afterwards. The inverse of 1 is right as it is.
     for known in doublings(precision) if divisor != 1 else ():
         modulus = integer(p) ** known
         inverse = inverse * (2 - divisor % modulus * inverse) % modulus

@@ -1,6 +1,6 @@
-"""What arrays of adeles, of algebraic numbers and of p-adic numbers have in common: NumPy's ways, and arithmetic.
+"""The common base of arrays of adeles, of algebraic numbers and of p-adic numbers: NumPy's ways, and arithmetic.
 
-An array has p-adic coordinates (`finite`), and beside them those of a real or complex place, or none (`NoPlace`). An
+An array has p-adic coordinates (`finite`), and next to them those of a real or complex place, or none (`NoPlace`). An
 operation acts on each: its name chooses the function of `finite` and that of the place. An operand that is no array
 acts exactly, and the window of two arrays' result holds the digits of both.
 """
@@ -23,9 +23,9 @@ from adelic.numbers.real import Shaped
 from adelic.numbers.window import Window, checked_integer, checked_window
 
 NOT_OF_THE_SPACE = (EncodingError, PrecisionError, DivisionByZeroError)
-"""What is raised where an operand is no number, or none that the space or window holds."""
+"""Errors if an operand is no number, or none that the space or window holds."""
 
-# Places have sums, products and reciprocals; −b is exact, so that a + (−b) is rounded as a − b would be.
+# Places have sums, products and reciprocals; −b is exact, so a + (−b) is rounded as a − b would be.
 _AT_A_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "subtract": lambda a, b: a + -b,
@@ -45,7 +45,7 @@ class Space(Protocol):
 
     @property
     def _field(self) -> tuple[Any, ...]:
-        """Return what two spaces whose arrays mix have in common: all but their windows."""
+        """Return the common part of two spaces whose arrays mix: all except their windows."""
 
     def _with_window(self, window: Window) -> "Space":
         """Return the space with another window at the same primes."""
@@ -59,7 +59,7 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class NoPlace(Shaped):
-    """What stands beside the p-adic coordinates of numbers that have no others: a shape, which operations keep."""
+    """The companion of p-adic coordinates of numbers that have no others: a shape, which operations keep."""
 
     shape: tuple[int, ...]
 
@@ -97,12 +97,12 @@ class NoPlace(Shaped):
 class NumberArray:
     """An immutable, NumPy-like array of numbers: `space`, coordinates at a place and p-adic ones.
 
-    `==` is element by element, so that arrays cannot be hashed.
+    `==` is element by element, so arrays cannot be hashed.
     """
 
     __slots__ = ("_errors", "_finite", "_real", "space")
     __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # so that NumPy leaves `ndarray + array` to this class
+    __array_ufunc__ = None  # so NumPy leaves `ndarray + array` to this class
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class NumberArray:
         return type(self)(self.space._with_window(window), place, places, self._errors)
 
     def _at_places(self, operation: Callable[[], FinitePlaces], place: Any) -> FinitePlaces:
-        """Return what an operation makes, in the shape of the other place; an error names a number by that."""
+        """Return the result of an operation, in the shape of the other place, by which an error names a number."""
         try:
             return operation().reshape(place.shape)
         except OperationError as error:
@@ -179,7 +179,7 @@ class NumberArray:
         )
         place = _AT_A_PLACE[name](a, b)
         places = self._at_places(lambda: getattr(finite, name)(x, y, self._window), place)
-        # Errors of approximations are not followed through arithmetic: NaN says so, and 0 would claim exactness.
+        # Errors of approximations are not followed through arithmetic: NaN shows this, and 0 would claim exactness.
         is_approximate = self._errors is not None or other._errors is not None
         return type(self)(self.space, place, places, np.full(shape, np.nan) if is_approximate else None)
 
@@ -246,7 +246,7 @@ class NumberArray:
         return self._in_window(window), second._in_window(window)
 
     def _factors(self, other: Any, *, relative: bool = False) -> tuple[Self, Any]:
-        """Return what `_aligned` does of an array; of another factor, or divisor, all digits that a result can show."""
+        """Return an array as `_aligned` does; of another factor, or divisor, all digits that a result can show."""
         return (
             self._aligned(other) if isinstance(other, NumberArray) else (self, self._exactly(other, relative=relative))
         )
@@ -254,12 +254,12 @@ class NumberArray:
     def with_window(self, *, precision: Any = None, fractional_digits: int | None = None) -> Self:
         """Return the same numbers seen through another window of digits.
 
-        What is known stays: a wider window has no digit more that is known, and a narrower one leaves out the highest.
+        Known digits stay known: a wider window knows no more digits, and a narrower one leaves out the highest.
 
         Args:
             precision: N, how many digits the new window holds, as for `AdeleSpace`; when left out, as many digits from
-                that of p^0 up as before.
-            fractional_digits: F, how many of them stand below p^0; when left out, as many as before.
+                p^0 up as before.
+            fractional_digits: F, how many of them are below p^0; when left out, as many as before.
 
         Raises:
             PrecisionError: a number has digits below the new window, or no known digit in it.
@@ -286,7 +286,7 @@ class NumberArray:
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers are equal as far as both are known.
 
-        A float stands for its exact value, as when a `Fraction` is compared. What is no number at all, or none that the
+        A float means its exact value, as when a `Fraction` is compared. An operand that is no number, or none that the
         space holds, is unequal.
         """
         try:
@@ -306,12 +306,12 @@ class NumberArray:
         return equal if equal.shape else bool(equal)
 
     def _equals(self, other: Any) -> npt.NDArray[np.bool_]:
-        """Return what == returns of an operand that the space holds."""
+        """Return the result of == for an operand that the space holds."""
         first, second = self._aligned(other, floats="exact")
         return first._agrees(second)
 
     def _equal_entries(self, others: npt.NDArray[np.object_]) -> list[bool]:
-        """Return what == returns of an array (n,) and n entries, some of which the space does not hold."""
+        """Return the result of == for an array (n,) and n entries, some of which the space does not hold."""
         try:
             is_array = len(others) == 1 and isinstance(others[0], NumberArray) and not others[0].shape
             found: list[bool] = self._equals(others[0] if is_array else others.tolist()).tolist()

@@ -25,7 +25,7 @@ GREATEST_PROVEN = _PROVEN[-1]
 
 
 def smallest_factor(n: int, limit: int | None = None) -> int:
-    """Return the smallest prime that divides n >= 2, by trial division; n itself where none is up to a limit.
+    """Return the smallest prime that divides n >= 2, by trial division; n itself if none is up to a limit.
 
     >>> smallest_factor(91), smallest_factor(97), smallest_factor(10403, limit=100)
     (7, 97, 10403)
@@ -41,7 +41,7 @@ def is_prime(n: int) -> bool:
     """Return whether n, below 3.3 · 10^24, is a prime number: the Miller–Rabin test with bases that prove it.
 
     Raises:
-        ValueError: n is larger, where these bases prove nothing.
+        ValueError: n is larger, and these bases prove nothing.
 
     Source: J. Sorenson, J. Webster, "Strong pseudoprimes to twelve prime bases", Math. Comp. 86 (2017); OEIS A014233.
 
@@ -116,7 +116,7 @@ def valuation(n: int, p: int) -> int:
         n, p = integer(n), integer(p)
     if n % p:
         return 0
-    k = 2 * valuation(n, p * p)  # by squares, so that numbers of thousands of digits take few divisions
+    k = 2 * valuation(n, p * p)  # by squares, so numbers of thousands of digits take few divisions
     return k if n // p**k % p else k + 1
 
 

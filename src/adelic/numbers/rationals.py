@@ -47,7 +47,7 @@ class Rationals:
     """An array of rationals, flattened; in lowest terms with positive denominators unless `read` was told otherwise.
 
     Attributes:
-        numerators: int64, or object (Python integers) where some number needs more, shape (size,).
+        numerators: int64, or object (Python integers) if some number needs more, shape (size,).
         denominators: the same dtype and shape; for an array of integers one 1 that is seen everywhere (stride 0).
         shape: the shape that the caller's values had.
     """
@@ -82,7 +82,7 @@ class Rationals:
 
 
 def blocks(size: int) -> Iterator[slice]:
-    """Yield the parts of an array that are computed one by one, so that what is computed on the way stays in cache."""
+    """Yield the parts of an array that are computed one by one, so intermediate results stay in cache."""
     for start in range(0, size, _BLOCK):
         yield slice(start, start + _BLOCK)
 
@@ -149,7 +149,7 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
     if floats == "exact":
         return lambda value: Fraction(*value.as_integer_ratio())
     if floats == "shortest":
-        return lambda value: Fraction(str(value))  # str of a NumPy float names it among those of its own dtype
+        return lambda value: Fraction(str(value))  # str of a NumPy float is unique in its dtype
     largest = _limit(floats) if isinstance(floats, str) else None
     if largest is not None:
         return lambda value: Fraction(*value.as_integer_ratio()).limit_denominator(largest)
@@ -159,7 +159,7 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
 
 
 def _limit(floats: str) -> int | None:
-    """Return the D of "limit:D", written 1000000, 1_000_000, 1e6 or 10**6; None where there is none."""
+    """Return the D of "limit:D", written 1000000, 1_000_000, 1e6 or 10**6; None if there is none."""
     match = re.fullmatch(r"limit:([1-9]\d*(?:_\d+)*)(?:(\*\*|[eE])(\d{1,6}))?", floats, flags=re.ASCII)
     if match is None:
         return None
@@ -170,10 +170,10 @@ def _limit(floats: str) -> int | None:
 
 
 def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt.NDArray[np.float64] | None:
-    """Return how far numbers are from the floats that they were read from, or None where nothing was approximated.
+    """Return how far numbers are from the floats that they were read from, or None if nothing was approximated.
 
     They are |number − float|, float64 in the shape of the numbers, which `values` were read as under the policy; 0
-    where a value was no float or is met exactly.
+    if a value was no float or is met exactly.
 
     >>> values = [3.25, 1 / 7]
     >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
@@ -251,7 +251,7 @@ def _read_array(array: npt.NDArray[Any], to_fraction: Callable[[Any], Fraction],
         )
     if array.dtype == object and all(type(v) is int for v in flat):  # the common case, made quick
         return _collect([(v, 1) for v in flat], array.shape)
-    # Iterating over .flat keeps NumPy scalars, so that float32(0.1) is still 0.1 to the policy "shortest".
+    # Iterating over .flat keeps NumPy scalars, so float32(0.1) is still 0.1 to the policy "shortest".
     return _collect([_read_scalar(v, at, to_fraction) for at, v in np.ndenumerate(array)], array.shape)
 
 
@@ -266,12 +266,12 @@ def _read_scalar(value: Any, position: Position, to_fraction: Callable[[Any], Fr
 
 def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int]:
     if isinstance(value, (bool, np.bool_)):
-        raise EncodingError(f"{value!s} is a bool, not a number; use 0 or 1 if that is what you mean")
+        raise EncodingError(f"{value!s} is a bool, not a number; write 0 or 1 instead")
     if isinstance(value, np.timedelta64):  # to NumPy an integer
         raise EncodingError(f"{describe(value)} is a span of time, not a number")
     if isinstance(value, (int, np.integer)):
         return int(value), 1
-    if type(value) is Fraction:  # not of a class of one's own, whose parts may be anything
+    if type(value) is Fraction:  # not of a user's class, whose parts may be anything
         return value.numerator, value.denominator
     if isinstance(value, Decimal):
         if not value.is_finite():
@@ -425,7 +425,7 @@ def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
             "embedding holds fractions"
         )
     values = parsed.numerators
-    # NumPy raises where a Python integer beyond int64 is divided by one of its own.
+    # NumPy raises if a Python integer beyond int64 is divided by a NumPy integer.
     given = np.array(moduli, dtype=object if values.dtype == object else np.int64)
     return np.asarray(values[:, None] % given).astype(np.int64).reshape(*parsed.shape, len(moduli))
 
@@ -440,9 +440,9 @@ def is_pair(value: Any) -> bool:
 
 
 def entries(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> npt.NDArray[np.object_]:
-    """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
+    """Return the entries of nested sequences and arrays, numbers or not, as an array of objects (*).
 
-    Where `is_entry` says so, a sequence is one entry. Floats of arrays keep their types. Ragged nesting, one deeper
+    If `is_entry` is true of it, a sequence is one entry. Floats of arrays keep their types. Ragged nesting, one deeper
     than 60, or an array that `as_array` refuses, is an EncodingError.
 
     >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
@@ -454,7 +454,7 @@ def entries(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> npt.ND
 
 
 def _walk(values: Any, position: Position, is_entry: Callable[[Any], bool], out: list[Any]) -> tuple[int, ...]:
-    """Append the entries of nested sequences, which stand at a position of the caller's, and return their shape."""
+    """Append the entries of nested sequences, at a position of the caller's, and return their shape."""
     array = as_array(values)
     if array is not None:
         out.extend(array.ravel().tolist() if array.dtype.kind in "iu" else array.flat)

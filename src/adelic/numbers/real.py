@@ -1,15 +1,15 @@
-"""The real place: float64 values with rigorous error radii, and what is known of the denominators.
+"""The real place: float64 values with rigorous error radii, and bounds of the denominators.
 
-A real coordinate is a ball (centre ± radius) · 2^exponent, as in ball arithmetic, so that equality of computed adeles
-does not hang on float64's last bit, and so that decoding can tell an honest rounding error from a contradiction. The
-exponent is 0 wherever float64 holds the ball, and numbers beyond are as exact as those are. An infinite radius says
+A real coordinate is a ball (centre ± radius) · 2^exponent, as in ball arithmetic, so equality of computed adeles
+does not depend on float64's last bit, and decoding can tell an honest rounding error from a contradiction. The
+exponent is 0 wherever float64 holds the ball, and numbers beyond are as exact as those are. An infinite radius means
 that nothing is known.
 
-Beside the ball stands a bound of the reduced denominator. Below 2^53 it is exact in this sense: it is a multiple of the
-denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 + M/m (M the modulus of all p-adic
+A bound of the reduced denominator comes with the ball. Below 2^53 it is exact in this sense: it is a multiple of
+the denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 + M/m (M the modulus of all p-adic
 digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
 
-Everything is computed in float64 first. Where that overflows or nearly underflows, or an exponent is not 0, the same
+Everything is computed in float64 first. If that overflows or nearly underflows, or an exponent is not 0, the same
 formulas are evaluated again with the numbers of `Wide`.
 """
 
@@ -53,7 +53,7 @@ class Wide:
     """
 
     __slots__ = ("exponent", "mantissa")
-    __array_ufunc__ = None  # so that NumPy leaves `ndarray * Wide` to this class
+    __array_ufunc__ = None  # so NumPy leaves `ndarray * Wide` to this class
 
     def __init__(self, mantissa: Any, exponent: Any = 0) -> None:
         self.mantissa, shift = np.frexp(np.asarray(mantissa, dtype=np.float64))
@@ -110,7 +110,7 @@ def _wide(x: Operand) -> Wide:
 
 
 def _where(condition: npt.NDArray[np.bool_], x: Any, y: Any) -> Any:
-    """Return x where a condition holds, elsewhere y, floats or wide numbers."""
+    """Return x if a condition holds, else y, element by element, floats or wide numbers."""
     if not isinstance(y, Wide):
         return np.where(condition, x, y)
     a = Wide(x)
@@ -123,7 +123,7 @@ def nearest(n: int, m: int) -> tuple[float, int]:
     >>> nearest(3, 1), nearest(10**400, 1)[1], nearest(-1, 3 * 2**5000)
     ((0.75, 2), 1329, (-0.6666666666666666, -5001))
     """
-    # The parts become as long as each other, so that their quotient, which Python rounds once, is between 1/2 and 2.
+    # The parts become as long as each other, so their quotient, which Python rounds once, is between 1/2 and 2.
     exponent = abs(n).bit_length() - m.bit_length()
     quotient = n / (m << exponent) if exponent > 0 else (n << -exponent) / m
     mantissa, shift = np.frexp(quotient)
@@ -138,11 +138,11 @@ SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
 
 BEYOND = np.dtype([("exponent", np.int64), ("denominator_exponent", np.int64), ("is_inside", np.bool_)])
-"""What a `RealPlace` knows of a number that float64 does not hold."""
+"""The data of a `RealPlace` about a number that float64 does not hold."""
 
 
 class Shaped(ABC):
-    """What is made of arrays of one shape, and changes it as they do."""
+    """A group of arrays of one shape, reshaped together."""
 
     @abstractmethod
     def map(self, function: Callable[[Any], Any]) -> Self:
@@ -170,7 +170,7 @@ class RealPlace(Shaped):
         denominator: float64, bound of the reduced denominator (see the module's docstring), in units of
             2^denominator_exponent; inf when unknown; NaN for measured values, which are taken to lie inside the space's
             decoding bound.
-        beyond: what float64 does not hold, of the dtype `BEYOND`; all zeros where it holds everything.
+        beyond: the numbers that float64 does not hold, of the dtype `BEYOND`; all zeros if it holds everything.
     """
 
     centre: Floats
@@ -180,19 +180,19 @@ class RealPlace(Shaped):
 
     @property
     def exponent(self) -> Integers:
-        """Return the exponents of the units of centre and radius, 0 where float64 holds the ball."""
+        """Return the exponents of the units of centre and radius, 0 if float64 holds the ball."""
         return self.beyond["exponent"]
 
     @property
     def denominator_exponent(self) -> Integers:
-        """Return the exponents of the denominators' units, 0 where float64 holds the bound."""
+        """Return the exponents of the denominators' units, 0 if float64 holds the bound."""
         return self.beyond["denominator_exponent"]
 
     @property
     def is_inside(self) -> Bools:
         """Return whether encoded numbers are known to lie inside the space's decoding bound.
 
-        True only where the bound of the denominator is not exact, so that it would not do.
+        True only if the bound of the denominator is not exact, so it would not do.
         """
         return self.beyond["is_inside"]
 
@@ -211,10 +211,10 @@ class RealPlace(Shaped):
         return isnan(self.centre) and isinf(self.radius) and isnan(self.denominator)
 
     def ball(self, limit: int) -> tuple[Fraction, Fraction] | None:
-        """Return the ball of one number, for shape (), as (centre, radius); None where nothing is known of it.
+        """Return the ball of one number, for shape (), as (centre, radius); None if nothing is known of it.
 
-        Numbers from 2^limit on do not matter: nothing is known of them. Nor do those below 2^−limit: their ball is as
-        large as that.
+        Numbers from 2^limit on do not matter: nothing is known of them. Numbers below 2^−limit do not matter either:
+        their ball is as large as that.
         """
         centre, radius, exponent = float(self.centre), float(self.radius), int(self.exponent)
         if not (isfinite(centre) and isfinite(radius)) or exponent > limit:
@@ -227,7 +227,7 @@ class RealPlace(Shaped):
         return Fraction(centre) * unit, Fraction(radius) * unit
 
     def denominator_bound(self, limit: int) -> Fraction | None:
-        """Return the bound of one number's denominator, for shape (); None where there is none below 2^limit."""
+        """Return the bound of one number's denominator, for shape (); None if there is none below 2^limit."""
         bound, exponent = float(self.denominator), int(self.denominator_exponent)
         if not isfinite(bound) or exponent > limit:
             return None
@@ -289,29 +289,29 @@ class RealPlace(Shaped):
         return _in_blocks(_multiply, self, other)
 
     def _is_exact(self) -> Bools:
-        """Return where the ball is a point."""
+        """Return whether the ball is a point."""
         return np.asarray(self.radius == 0, dtype=np.bool_)
 
     def _is_zero(self) -> Bools:
-        """Return where the ball is the point 0."""
+        """Return whether the ball is the point 0."""
         return np.asarray((self.centre == 0) & (self.radius == 0), dtype=np.bool_)
 
     def reciprocal(self) -> "RealPlace":
-        """Return 1 / self; the radius is infinite where the ball holds 0."""
+        """Return 1 / self; the radius is infinite if the ball holds 0."""
         return _in_blocks(_invert, self, self)
 
     def cut(self) -> "RealPlace":
-        """Return the coordinates of the same numbers in fewer digits: where their decoding bound may not hold them."""
+        """Return the coordinates of the same numbers in fewer digits, whose decoding bound may not hold them."""
         beyond = self.beyond.copy()
         beyond["is_inside"] = False
         return replace(self, beyond=beyond)
 
     def may_be_zero(self) -> Bools:
-        """Return where the ball holds 0."""
+        """Return whether the ball holds 0."""
         return np.asarray(np.abs(self.centre) <= self.radius, dtype=np.bool_)
 
     def overlaps(self, other: "RealPlace") -> Bools:
-        """Return where two balls have a point in common, as far as they are known."""
+        """Return whether two balls have a point in common, as far as they are known."""
         is_unknown = ~np.isfinite(self.radius) | ~np.isfinite(other.radius)
         if self.is_ordinary() and other.is_ordinary():
             with np.errstate(invalid="ignore", over="ignore"):
@@ -328,12 +328,12 @@ def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
 
 
 class _Arithmetic(NamedTuple):
-    """In what the formulas of balls are evaluated: float64, or `Wide`.
+    """The arithmetic for the formulas of balls: float64, or `Wide`.
 
     Attributes:
         parts: centres, radii and bounds of denominators of a place, without their units.
         tiny: the rounding of products so small that float64 holds fewer bits of them.
-        finish: makes a place of centres, radii, bounds and where both operands were points.
+        finish: makes a place of centres, radii, bounds and whether both operands were points.
     """
 
     parts: Callable[[RealPlace], tuple[Any, Any, Any]]
@@ -345,9 +345,9 @@ Operation = Callable[[RealPlace, RealPlace, _Arithmetic], RealPlace]
 
 
 def _in_blocks(operation: Operation, x: RealPlace, y: RealPlace) -> RealPlace:
-    """Apply an operation to two places of one shape: in float64, and where that does not hold the results in `Wide`.
+    """Apply an operation to two places of one shape: in float64, and in `Wide` if float64 does not hold the results.
 
-    In blocks, so that what it computes on the way stays in cache.
+    In blocks, so intermediate results stay in cache.
     """
     shape, size = x.centre.shape, x.centre.size
     x, y = x.reshape((-1,)), y.reshape((-1,))
@@ -369,7 +369,7 @@ def _in_blocks(operation: Operation, x: RealPlace, y: RealPlace) -> RealPlace:
 def _unsafe(x: RealPlace, y: RealPlace, out: RealPlace) -> npt.NDArray[np.intp]:
     """Return the indices of the results that float64 may not hold, of operands that are known."""
     unsafe = np.zeros(out.centre.shape, dtype=np.bool_)
-    # A radius is 0, of an integer below 2^53, or holds the rounding of the centre, so that it tells the centre's size.
+    # A radius is 0, of an integer below 2^53, or holds the rounding of the centre, so it tells the centre's size.
     greatest = out.radius.max()
     if not (greatest == 0 or (out.radius.min() >= LEAST and greatest <= _GREATEST_RADIUS)):  # NaN is neither
         unsafe |= ~((out.radius >= LEAST) & (out.radius <= _GREATEST_RADIUS)) & (out.radius != 0)
@@ -398,7 +398,7 @@ def _multiply(x: RealPlace, y: RealPlace, of: _Arithmetic) -> RealPlace:
         centre = a * b
         radius = abs(a) * s + abs(b) * r + r * s + abs(centre) / 2**53 + of.tiny
         denominator = d * e
-    is_zero = x._is_zero() | y._is_zero()  # 0 times a number of which nothing is known is 0, too
+    is_zero = x._is_zero() | y._is_zero()  # 0 times an unknown number is 0, too
     centre, radius, denominator = (_where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
     return of.finish(centre, radius, denominator, x._is_exact() & y._is_exact())
 
@@ -408,7 +408,7 @@ def _invert(x: RealPlace, _: RealPlace, of: _Arithmetic) -> RealPlace:
     with np.errstate(all="ignore"):
         centre = 1 / a
         radius = r / abs(a) / (abs(a) - r) + abs(centre) / 2**53 + of.tiny
-        # The new denominator is the old numerator, n = value · denominator, an integer: exact if the ball says so.
+        # The new denominator is the old numerator, n = value · denominator, an integer: exact if the ball is.
         bound = (abs(a) + r) * d * SLACK
         product = x.centre * x.denominator
         error = x.radius * x.denominator + np.abs(product) * HALF_ULP
@@ -426,10 +426,10 @@ def _invert(x: RealPlace, _: RealPlace, of: _Arithmetic) -> RealPlace:
 def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bools) -> RealPlace:
     """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing.
 
-    `radius` has the rounding of `centre` in it, and is right up to a few roundings of its own. `from_exact` says where
+    `radius` has the rounding of `centre` in it, and is right up to a few more roundings. `from_exact` tells where
     both operands were points: float64 adds and multiplies integers exactly below 2^53.
     """
-    # A ball of a radius below 1/4 holds one integer at most, and a denominator 1 says that the number is one.
+    # A ball of a radius below 1/4 holds one integer at most, and a denominator 1 means that the number is one.
     is_exact_integer = ((radius < 0.25) | from_exact) & (denominator == 1) & (np.abs(centre) < EXACT)
     centre = np.where(is_exact_integer, np.rint(centre), centre)
     with np.errstate(over="ignore"):
@@ -440,13 +440,13 @@ def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bo
 
 
 def _narrowed(centre: Wide, radius: Wide, denominator: Wide, from_exact: Bools) -> RealPlace:
-    """Return a computed place as `_rounded` does, with exponents where float64 does not hold a number."""
+    """Return a computed place as `_rounded` does, with exponents if float64 does not hold a number."""
     size = abs(centre) + radius
     is_safe = (~(size <= LEAST) & (size <= GREATEST)) | (size.mantissa == 0) | ~np.isfinite(size.mantissa)
     exponent = np.where(is_safe, 0, size.exponent)
     centres, radii = centre.floats(exponent), radius.floats(exponent) + np.where(radius.mantissa == 0, 0.0, TINY)
     is_held = (denominator <= GREATEST) | ~np.isfinite(denominator.mantissa)
-    # A bound stays above 2^53 without its unit, too, so that nothing takes it for exact.
+    # A bound stays above 2^53 without its unit, too, so nothing takes it for exact.
     denominator_exponent = np.where(is_held, 0, denominator.exponent - 60)
     plain = _rounded(centres, radii, denominator.floats(denominator_exponent), from_exact)
     beyond = np.zeros(exponent.shape, dtype=BEYOND)
@@ -464,13 +464,13 @@ _WIDE = _Arithmetic(RealPlace._wide, 0.0, _narrowed)
 
 
 def upper_bound(denominator: Floats) -> Floats:
-    """Return a bound of denominators from their nearest float64: unchanged where that is exact, else rounded up."""
+    """Return a bound of denominators from their nearest float64: unchanged if that is exact, else rounded up."""
     with np.errstate(over="ignore"):
         return np.where(denominator >= EXACT, denominator * SLACK, denominator)
 
 
 def _common_divisor(a: Floats, b: Floats) -> Floats:
-    """Return the greatest common divisor of two denominators where both are exact, and else 1."""
+    """Return the greatest common divisor of two denominators if both are exact, and else 1."""
     if np.all(a == 1) and np.all(b == 1):
         return a
     is_exact = (a < EXACT) & (b < EXACT)
@@ -487,7 +487,7 @@ def _common_divisor(a: Floats, b: Floats) -> Floats:
 def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
     """Return the real coordinates of rationals, each rounded once.
 
-    `is_inside` says of n, m whether n/m lies inside the space's decoding bound.
+    `is_inside` tells for n, m whether n/m lies inside the space's decoding bound.
     """
     n, m = rationals.numerators, rationals.denominators
     centre = nearest_floats(rationals)
@@ -508,7 +508,7 @@ def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealP
 
 
 def _with_units(place: RealPlace, rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
-    """Return the place of encoded numbers with what float64 does not hold of them."""
+    """Return the place of encoded numbers with the data that float64 does not hold."""
     n, m = rationals.numerators, rationals.denominators
     inexact = np.flatnonzero(place.denominator >= EXACT)
     size = np.abs(place.centre)

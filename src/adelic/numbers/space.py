@@ -37,19 +37,19 @@ class AdeleSpace:
     Attributes:
         primes: different primes, ascending or not; the order is the order of the coordinates.
         precision: N, how many digits a window holds: a number, or digits by prime, `{2: 7, 3: 5, 11: 1}`, which name
-            each of the primes (and are the primes, where none are given). Where all are equal, it is a number;
+            each of the primes (and are the primes, if none are given). If all are equal, it is a number;
             otherwise it stays a mapping, and `precisions` are the numbers.
-        fractional_digits: F, how many of them stand below p^0, one number for all primes. With F = 0 a denominator
+        fractional_digits: F, how many of them are below p^0, one number for all primes. With F = 0 a denominator
             divisible by p is an error.
 
-    Where the primes differ in their digits, arrays of digits have `max_precision` columns; those beyond a prime's own
+    If the primes differ in their digits, arrays of digits have `max_precision` columns; those beyond a prime's own
     digits are 0 and count as not known.
 
     Raises:
         SpaceError: a prime is not prime, repeats or has more than 64 bits, a precision is below 1, digits by prime
             leave out a prime or name another, F is not in 0 … min N_p − 1, or n_primes · max_precision is above 10^7.
 
-    What the compiled kernels do not reach, primes from 2^31 on and precision · p² from 2^62 on, takes a slower path
+    Beyond the compiled kernels, for primes from 2^31 on and precision · p² from 2^62 on, there is a slower path
     with the same digits.
 
     Source: the paper, section 2 "Method" and appendix "Embedding Construction".
@@ -71,7 +71,7 @@ class AdeleSpace:
     def __post_init__(self) -> None:
         """Check the parameters."""
         window = checked_window(self.primes, self.precision, self.fractional_digits)
-        # The dataclass is frozen, and what was checked may differ from what was given: lists become tuples.
+        # The dataclass is frozen, and the checked values may differ from the given ones: lists become tuples.
         for name, value in zip(("primes", "precision", "fractional_digits"), window.parameters, strict=True):
             object.__setattr__(self, name, value)
 
@@ -142,7 +142,7 @@ class AdeleSpace:
         return self.window.decoding_bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the parameters as JSON has them; digits by prime stand under the primes' names.
+        """Return the parameters as JSON has them; digits by prime have the primes as names.
 
         >>> AdeleSpace(precision={2: 7, 3: 5}).to_dict()
         {'primes': [2, 3], 'precision': {'2': 7, '3': 5}, 'fractional_digits': 0}
@@ -190,7 +190,7 @@ class AdeleSpace:
 
     @property
     def _field(self) -> tuple[Any, ...]:
-        """Return what two spaces whose arrays mix have in common: the primes."""
+        """Return the primes, which two spaces whose arrays mix have in common."""
         return self.primes
 
     def _with_window(self, window: Window) -> "AdeleSpace":
@@ -222,8 +222,8 @@ class AdeleSpace:
                 numbers of sympy, python-flint or gmpy2; NumPy or torch arrays; a tuple (numerators, denominators);
                 lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>", as "limit:10**6"; see
-                `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`. There is
-                no `LossyFloatWarning`, as for columns: whoever names a policy says what floats are.
+                `adelic.numbers.rationals.read`. The distance of a number from its float is `.approximation_error`.
+                There is no `LossyFloatWarning`, as for columns: whoever names a policy has decided about floats.
             threads: how many may work on large arrays, from 1 on.
 
         Raises:
@@ -267,14 +267,14 @@ class AdeleSpace:
         threads: int = 1,
         out: npt.NDArray[np.float32] | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Return numbers in the paper's layout, in one pass: what a network eats.
+        """Return numbers in the paper's layout, the input of a network, in one pass.
 
         Args:
             values: as for `encode`.
             floats: as for `encode`, whose result also has the errors of approximations.
             threads: how many may work on large arrays, from 1 on.
-            out: where to write, contiguous float32 of the result's shape; a new array when left out, whose memory the
-                system then has to find, which takes longer than the encoding.
+            out: the array to write to, contiguous float32 of the result's shape; a new array when left out, whose
+                memory the system then has to find, which takes longer than the encoding.
 
         Returns:
             float32, (*, n_primes + 1, max_precision). Row 0 is [0, …, 0, q], row j the digits at the j-th prime.
@@ -311,20 +311,20 @@ class AdeleSpace:
         return out
 
     def from_digits(self, digits: Any, real_value: Any, *, radius: Any = None) -> AdeleArray:
-        """Return the array with these coordinates, for decoding what a network or a file says.
+        """Return the array with these coordinates, for decoding the output of a network or a file.
 
         Args:
-            digits: integers, (*, n_primes, max_precision), most significant digit first; 0 where a prime has none.
-            real_value: (*), floats, or exact numbers other than text, which may be beyond float64; None where they are
-                not known. Digits alone may be those of several numbers: modulo 101 they are the same for −10 and 1/10.
+            digits: integers, (*, n_primes, max_precision), most significant digit first; 0 if a prime has none.
+            real_value: (*), floats, or exact numbers other than text, which may be beyond float64; None if they are
+                not known. Several numbers may have the same digits: −10 and 1/10 do modulo 101.
                 Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), where
-                M = ∏ p^N_p, of which there is at most one (Wang 1981), and raises where there is none. An integer
+                M = ∏ p^N_p, of which there is at most one (Wang 1981), and raises if there is none. An integer
                 beyond that bound may be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
             radius: error bounds of the real values, broadcast to (*), floats or exact numbers; when left out, the
                 rounding of their type, float16, float32 or float64. bfloat16, which NumPy lacks, needs one.
 
         Raises:
-            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or stands where the prime has none.
+            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or beyond the prime's digits.
 
         >>> space = AdeleSpace(primes=(2, 3), precision=4)
         >>> space.from_digits([[0, 1, 1, 1], [0, 0, 2, 1]], 7.0).decode()

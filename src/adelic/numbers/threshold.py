@@ -19,10 +19,10 @@ GCD = 10
 _CALL = 1_000
 """How many digits NumPy would find while one of its operations begins."""
 
-_found = [0]  # digits of integers that NumPy has found in this process, and what its operations cost besides
+_found = [0]  # digits of integers that NumPy has found in this process, and the cost of its operations besides
 
 SLOW = 10_000
-"""With more numbers than this, it is said once that they would be computed quicker if numba were there."""
+"""With more numbers than this, it is logged once that they would be computed quicker if numba were there."""
 
 
 @cache
@@ -51,7 +51,7 @@ def are_many(size: int) -> bool:
 def are_for_numpy(size: int, digits: int) -> bool:
     """Return whether NumPy finds this many digits of each of this many integers, and count them.
 
-    It does where there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch
+    It does if there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch
     after the other, has them loaded when NumPy has taken about as long as that takes.
 
     >>> are_for_numpy(FEW, 16), are_for_numpy(NUMPY_DIGITS, 16)

@@ -26,7 +26,7 @@ _LARGEST_FACTOR = 10**5  # that an error message searches
 
 
 class DigitsByPrime(Mapping[int, int]):
-    """How many digits each prime has where they are not the same number: an immutable mapping that can be hashed.
+    """How many digits each prime has if they differ: an immutable mapping that can be hashed.
 
     >>> DigitsByPrime({2: 7, 3: 5})
     {2: 7, 3: 5}
@@ -56,12 +56,12 @@ class DigitsByPrime(Mapping[int, int]):
 
 
 class Window(NamedTuple):
-    """The parameters of a space as the kernels take them: primes, digits in a window, and those of them below p^0.
+    """The parameters of a space as the kernels take them: primes, digits in a window, and digits of it below p^0.
 
     Attributes:
         primes: the primes.
         precisions: N_p, how many digits the window of each holds.
-        fractional_digits: F, how many of them stand below p^0.
+        fractional_digits: F, how many of them are below p^0.
     """
 
     primes: tuple[int, ...]
@@ -75,12 +75,12 @@ class Window(NamedTuple):
 
     @property
     def is_uniform(self) -> bool:
-        """Return whether all primes have the same number of digits, so that every column is a digit at every prime."""
+        """Return whether all primes have the same number of digits, so every column is a digit at every prime."""
         return min(self.precisions) == max(self.precisions)
 
     @property
     def parameters(self) -> tuple[tuple[int, ...], int | DigitsByPrime, int]:
-        """Return the parameters of the `AdeleSpace`: digits by prime where they are not one number.
+        """Return the parameters of the `AdeleSpace`: digits by prime if they are not one number.
 
         >>> Window((2, 3), (5, 5), 0).parameters, Window((2, 3), (7, 5), 1).parameters
         (((2, 3), 5, 0), ((2, 3), {2: 7, 3: 5}, 1))
@@ -102,7 +102,7 @@ class Window(NamedTuple):
 
     @property
     def exists(self) -> npt.NDArray[np.bool_]:
-        """Return where in an array of digits there are digits, bool (n_primes, precision), highest digits first."""
+        """Return which entries of an array of digits exist, bool (n_primes, precision), highest digits first."""
         place = np.arange(self.precision - 1, -1, -1)
         return np.asarray(place < np.array(self.precisions)[:, None])
 
@@ -114,7 +114,7 @@ class Window(NamedTuple):
     @property
     def suits_kernels(self) -> bool:
         """Return whether the compiled kernels, which compute in 64 bits, reach these primes and this precision."""
-        return self.precision * max(self.primes) ** 2 < 2**62  # so that primes are below 2^31
+        return self.precision * max(self.primes) ** 2 < 2**62  # so primes are below 2^31
 
     @property
     def scale(self) -> int:
@@ -128,7 +128,7 @@ class Window(NamedTuple):
 
 
 def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Window:
-    """Return the window with these parameters; where a mapping is the precision, its keys are the default primes.
+    """Return the window with these parameters; if a mapping is the precision, its keys are the default primes.
 
     Raises:
         SpaceError: as for `AdeleSpace`.
@@ -143,7 +143,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     if isinstance(precision, Mapping) and primes is DEFAULT_PRIMES:  # this very tuple: none were given
         primes = tuple(precision)
     try:
-        given = tuple(islice(primes, MOST_PRIMES + 1))  # of what may be endless
+        given = tuple(islice(primes, MOST_PRIMES + 1))  # of an iterable that may be endless
     except TypeError:
         raise SpaceError(f"primes={describe(primes)} is not a sequence of primes, such as {DEFAULT_PRIMES}") from None
     primes = tuple(checked_integer("a prime", p) for p in given)
@@ -195,7 +195,7 @@ def _by_prime(primes: tuple[int, ...], precision: Mapping[Any, Any]) -> tuple[in
 
 
 def _at_which(primes: tuple[int, ...], precisions: tuple[int, ...]) -> str:
-    """Return " at the prime 11", the one of the fewest digits, or nothing where all primes have as many."""
+    """Return " at the prime 11", the one of the fewest digits, or nothing if all primes have as many."""
     return "" if min(precisions) == max(precisions) else f" at the prime {primes[precisions.index(min(precisions))]}"
 
 
@@ -242,7 +242,7 @@ def _check_prime(p: int, remedy: str, name: str = "") -> None:
 
 
 def check_size(n_primes: int, precision: int) -> None:
-    """Raise `SpaceError` where one number would have too many digits to work with."""
+    """Raise `SpaceError` if one number would have too many digits to work with."""
     if n_primes > MOST_PRIMES:
         raise SpaceError(
             f"{n_primes:,} primes are too many: the time of a product grows with their square; at most "
@@ -251,6 +251,6 @@ def check_size(n_primes: int, precision: int) -> None:
     if n_primes * precision > MOST_DIGITS:
         what = f"precision={describe(precision)} at {describe(n_primes)} {'prime' if n_primes == 1 else 'primes'}"
         raise SpaceError(
-            f"{what} would be {n_primes * precision:.3g} digits a number, as many bytes or more; at most "
+            f"{what} would be {n_primes * precision:.3g} digits per number, as many bytes or more; at most "
             f"{MOST_DIGITS} are supported, here precision={MOST_DIGITS // n_primes}"
         )

@@ -154,7 +154,7 @@ def test_help_lists_every_dimension(works):
         (["--plot", "file/study.png"], "cannot write file/study.png: "),
         (["--recipe", "none.toml"], "there is no recipe none.toml"),
         (["--recipe", "file.toml"], "file.toml is not a recipe"),
-        (["--plot", ""], "--plot: the name is empty; give that of a file or a folder"),
+        (["--plot", ""], "--plot: the name is empty; name a file or a folder"),
         (["--plot", "z" * 300], "File name too long"),
         (["--plot", "study.xyz"], "give it a name that ends in .png, .svg or .pdf"),
     ],

@@ -412,7 +412,7 @@ def test_different_spaces_do_not_mix():
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        ("y", EncodingError, r"'y' is not a number; .* or '1 \+ 3\*x', where x is the root"),
+        ("y", EncodingError, r"'y' is not a number; .* or '1 \+ 3\*x' with x for the root"),
         ("1 + + x", EncodingError, "'1 \\+ \\+ x' is not a polynomial in x"),
         ("2*", EncodingError, "is not a number"),
         *((bad, EncodingError, "is not a polynomial") for bad in ("x^x", "x x", (1, (2, 3)))),

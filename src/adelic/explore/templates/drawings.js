@@ -55,7 +55,7 @@ function numberLine(numbers, width) {
     ]).flat()));
 }
 
-/** Where the numbers sit in the tree of p^start Z_p: from the root one branch a digit, the lowest digit first. */
+/** Where the numbers sit in the tree of p^start Z_p: from the root one branch per digit, the lowest digit first. */
 function tree(place, F, width) {
   const { prime, numbers } = place;
   if (prime > width / LEAF) return null; // no room for the root's branches
@@ -107,8 +107,8 @@ function tree(place, F, width) {
   const labels = drawLabels(paths, point);
   const ring = start ? `${prime}${superscript(start)}ℤ${subscript(prime)}` : `ℤ${subscript(prime)}`;
   const spoken = paths.map(({ symbol, digits }) => `${symbol}: ${digits.join(", ")}`).join("; ");
-  const caption = [`The tree of ${ring}. From the top, each branch is a digit, the lowest one first`,
-    start ? ` (that of ${prime}${superscript(start)})` : "", ". Numbers are close where their paths stay together.",
+  const caption = [`The tree of ${ring}. From the top, each branch is a digit, from the last one to the left`,
+    start ? ` (of ${prime}${superscript(start)})` : "", ". Numbers are close if their paths part late.",
     isWhole || depth === 1 ? "" : " Other branches end after a digit here."].join("");
   return h("figure", {},
     svg("svg", { viewBox: `0 0 ${width} ${top + level * depth + 28 + 13 * Math.max(...labels.map(({ row }) => row))}`, style: `max-width:${width}px`, role: "img", "aria-label": `Paths in the tree of ${ring}, digits from the root: ${spoken}` },

@@ -300,7 +300,7 @@ function drawDecoding({ decoded, target, primes, precision, result, fractionalDi
   const made = candidates.length === 1 ? `one fraction: ${list}` : `${candidates.length} fractions: ${list}`;
   if (inReach) {
     lines.push(h("p", {}, `Rational reconstruction (Euclid's algorithm, stopped halfway) finds ${made}. `,
-      candidates.length > 1 ? "The real value says which of them is meant. " : ""),
+      candidates.length > 1 ? "The real value chooses between them. " : ""),
     h("p", {}, h("span", { class: "ok" }, "✓ "), "The number is ", h("b", {}, rationalText(found)),
       `, for certain: 2·|n|·m ${height < 10n ** 15n ? "=" : "is"} ${heightText(height)} < M.`));
   } else {

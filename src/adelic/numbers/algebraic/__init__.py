@@ -1,6 +1,6 @@
 """Number fields: `AlgebraicSpace` and its arrays (`space`); needs python-flint, imported when used.
 
-- `polynomials`: what defines a field, and its roots; `place`: real and complex balls, and bounds of heights
+- `polynomials`: the definition of a field, and its roots; `place`: real and complex balls, and bounds of heights
 - `decoding`: from coordinates back to the number
 
 May import `array` and what that imports, but not `adelic.numbers.space`, whose `AdeleSpace.over` calls it.

@@ -2,11 +2,11 @@
 
 Let M be the product of p^known over the primes, t the root θ modulo M and r the number α modulo M. The vectors (n, m),
 n in Z[θ] and m an integer, with n(t) ≡ m·r (mod M) are a lattice of determinant M. If α = n/m, then (n, m) is one of
-them, and a short one, which LLL finds. (With F fractional digits the digits are those of S·α, S = ∏ p^F.)
+them, and a short one, which LLL finds. (With F fractional digits the digits belong to S·α, S = ∏ p^F.)
 
 That no other number fits is then proven. If α and α' have the same digits and D, m are denominators of theirs, then
 β = lcm(D, m)·(α − α') lies in the ideal {β: β(t) ≡ 0 mod M} of Z[θ], which has index M. So |N(β)| >= M unless β = 0.
-But the norm is the product of the d conjugates of β, each of which is bounded by those of α and α' (`Height`).
+But the norm is the product of the d conjugates of β, each of which is bounded by the conjugates of α and α' (`Height`).
 
 How far it reaches. Let c bound the conjugates of α, and measure vectors by ‖(n, m)‖² = Σ |σ(n)|² + (c·m)², σ over the
 d embeddings. Then ‖(n, m)‖ <= √(d + 1)·m·c for the vector of α = n/m, and LLL's first vector (n', m') is at most γ
@@ -36,9 +36,9 @@ _LIMIT = 2000  # heights are below 2^1024
 
 
 def decode(field: Field, residues: list[Residue], place: InfinitePlace) -> Element | None:
-    """Return the one number with these coordinates, or None where none is proven to be it.
+    """Return the one number with these coordinates, or None if none is proven to be it.
 
-    Residues are of p^F · α at each prime, and the place is that of one number.
+    Residues are of p^F · α at each prime, and the place holds one number.
     """
     denominator, house = float(place.height.denominator), float(place.height.house)
     if not (isfinite(denominator) and isfinite(house)):
@@ -63,7 +63,7 @@ def decode(field: Field, residues: list[Residue], place: InfinitePlace) -> Eleme
 def _short_vectors(field: Field, r: int, t: int, modulus: int, house: Fraction) -> list[tuple[tuple[int, ...], int]]:
     """Return short (n, m), m > 0, with n(t) ≡ m·r (mod M), by LLL.
 
-    The length is that of the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
+    The length is as in the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
     them (Re + Im)² + (Re − Im)² = |z|² + |z̄|².
     """
     degree = field.degree

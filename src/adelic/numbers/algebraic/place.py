@@ -14,7 +14,7 @@ from adelic.numbers.real import SLACK, Bools, Floats, RealPlace, Shaped
 
 @dataclass(frozen=True)
 class Height(Shaped):
-    """Bounds of numbers α of a field Q(θ), float64 arrays of one shape; inf where nothing is known.
+    """Bounds of numbers α of a field Q(θ), float64 arrays of one shape; inf if nothing is known.
 
     Without them a number of huge height could have the digits and the float64 image of a small one, as for the
     rationals (`adelic.numbers.real`), and would decode to it.
@@ -42,7 +42,7 @@ class Height(Shaped):
             return _rounded_up(a / divisor * b, self.house + other.house, is_multiple)
 
     def __mul__(self, other: "Height") -> "Height":
-        # 0 times anything is 0/1, also where nothing is known of the other factor: inf · 0 would be NaN.
+        # 0 times anything is 0/1, also if nothing is known of the other factor: inf · 0 would be NaN.
         is_zero = (self.house == 0) | (other.house == 0)
         with np.errstate(over="ignore", invalid="ignore"):
             denominator = np.where(is_zero, 1, self.denominator * other.denominator)
@@ -127,7 +127,7 @@ class InfinitePlace(Shaped):
         return self._with([a * c + -(b * d), a * d + b * c], height)
 
     def reciprocal(self) -> "InfinitePlace":
-        """Return 1 / self; radii are infinite where the ball holds 0."""
+        """Return 1 / self; radii are infinite if the ball holds 0."""
         height = self.height.reciprocal(self.degree)
         if len(self.parts) == 1:
             return self._with([self.parts[0].reciprocal()], height)
@@ -136,15 +136,15 @@ class InfinitePlace(Shaped):
         return self._with([a * inverse_square, -b * inverse_square], height)
 
     def cut(self) -> "InfinitePlace":
-        """Return the same: what is known of heights does not hang on a window."""
+        """Return the same: the bounds of heights do not depend on a window."""
         return self
 
     def overlaps(self, other: "InfinitePlace") -> Bools:
-        """Return where two balls have a point in common, as far as they are known."""
+        """Return whether two balls have a point in common, as far as they are known."""
         return _all(a.overlaps(b) for a, b in zip(self.parts, other.parts, strict=True))
 
     def may_be_zero(self) -> Bools:
-        """Return where the balls hold 0."""
+        """Return whether the balls hold 0."""
         return _all(part.may_be_zero() for part in self.parts)
 
 

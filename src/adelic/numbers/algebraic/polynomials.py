@@ -21,7 +21,7 @@ Element = tuple[tuple[int, ...], int]
 """A number of Q(θ) in lowest terms: numerators of the coefficients of 1, θ, θ^2, …; their positive denominator."""
 
 Ball = Any
-"""A real or complex ball of python-flint, which has no types of its own."""
+"""A real or complex ball of python-flint, which has no types for annotations."""
 
 _MAX_EXPONENT = 1000
 _MOST_TERMS = 20
@@ -34,7 +34,7 @@ _TERM = re.compile(
 
 
 def load_flint(what: str = "AlgebraicSpace") -> Any:
-    """Import python-flint on first use, for what an error says needs it.
+    """Import python-flint on first use; `what` needs it, as an error tells.
 
     >>> load_flint().fmpz_poly([-2, 0, 1])
     x^2 + (-2)
@@ -95,7 +95,7 @@ def _is_term(match: re.Match[str], *, is_first: bool) -> bool:
 
 
 def to_text(coefficients: Sequence[Any]) -> str:
-    """Return a polynomial as text, which `parse` reads where no coefficient, and no sum, is too long to be shown.
+    """Return a polynomial as text, which `parse` reads if no coefficient, and no sum, is too long to be shown.
 
     >>> to_text([-2, 0, 1]), to_text([Fraction(1, 2), -1]), to_text([0])
     ('x^2 - 2', '-x + 1/2', '0')
@@ -117,7 +117,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
 
     From text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint. A
-    SpaceError says why it defines none, an EncodingError that it is not a polynomial.
+    SpaceError tells why it defines none, an EncodingError that it is not a polynomial.
 
     >>> defining_polynomial("x^2 - 4")
     Traceback (most recent call last):
@@ -137,7 +137,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     _, factors = flint.fmpz_poly(list(integers)).factor()
     if len(factors) == 1 and factors[0][1] == 1:
         return integers
-    # Sorted, so that the message does not depend on python-flint's order.
+    # Sorted, so the message does not depend on python-flint's order.
     product = "·".join(
         f"({to_text([int(c) for c in g.coeffs()])}){f'^{k}' if k > 1 else ''}"
         for g, k in sorted(factors, key=lambda factor: [int(c) for c in factor[0].coeffs()])

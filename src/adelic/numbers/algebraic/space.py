@@ -1,4 +1,4 @@
-"""Algebraic numbers as adeles: a number field Q(θ), θ a root of f, at an infinite place and at primes where f splits.
+"""Algebraic numbers as adeles: a number field Q(θ), θ a root of f, at an infinite place and at primes that split f.
 
 A root t of f in Z_p makes c(θ) → c(t) a ring homomorphism from the field to Q_p, as a root in the real or complex
 numbers does to those. So sums and products stay coordinate-wise, as the paper has them for the rationals. Which of the
@@ -38,7 +38,7 @@ BITS = 64
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
 
-_NEAR = 0.1  # how far from a root a user's approximation may be, relative to max(1, |root|)
+_NEAR = 0.1  # the greatest distance of a user's approximation from a root, relative to max(1, |root|)
 _MOST_BITS = 1000.0  # of bounds that float64 holds
 
 
@@ -52,12 +52,12 @@ class AlgebraicSpace:
     Args:
         polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first, or a polynomial of sympy or
             python-flint; monic with integer coefficients and irreducible.
-        root: an approximation of the real or complex root that is θ at the infinite place. Where it is left out, the
+        root: an approximation of the real or complex root that is θ at the infinite place. If it is left out, the
             greatest real root; if none is real, of those above the real line the one furthest to the right.
         n_primes: how many primes, by default 7; the first ones at which f splits into different linear factors.
         primes: the primes instead of their number; at each of them f has to split so.
         precision: N, how many digits a window holds.
-        fractional_digits: F, how many of them stand below p^0, as for `AdeleSpace`.
+        fractional_digits: F, how many of them are below p^0, as for `AdeleSpace`.
 
     Attributes:
         polynomial: the coefficients of f, integers, the constant one first.
@@ -66,7 +66,7 @@ class AlgebraicSpace:
         roots: θ modulo p^precision for each prime, the lift of the smallest root modulo p.
 
     Raises:
-        SpaceError: the polynomial, the root or a prime will not do; the message says why.
+        SpaceError: the polynomial, the root or a prime does not fit; the message tells why.
         EncodingError: the text is not a polynomial in x.
         MissingExtraError: python-flint is not installed.
 
@@ -103,7 +103,7 @@ class AlgebraicSpace:
         if primes is None:
             primes = _first_primes(f, 7 if n_primes is None else n_primes)
         elif n_primes is not None:
-            raise SpaceError(f"n_primes={describe(n_primes)} is how many primes are found where primes=… are left out")
+            raise SpaceError(f"n_primes={describe(n_primes)} is how many primes are found if primes=… are left out")
         window = checked_window(primes, precision, fractional_digits)
         for p in window.primes:
             _check_splitting(f, p)
@@ -113,7 +113,7 @@ class AlgebraicSpace:
 
     @property
     def _field(self) -> tuple[Any, ...]:
-        """Return what two spaces whose arrays mix have in common."""
+        """Return the common part of two spaces whose arrays mix."""
         return self.polynomial, self.root, self.primes
 
     @property
@@ -148,14 +148,14 @@ class AlgebraicSpace:
         """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
 
         A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
-        integer. More digits of θ tell. A BelowWindowError says that α has digits below the window.
+        integer. More digits of θ tell. A BelowWindowError means that α has digits below the window.
         """
         numerators, denominator = element
         p, f = self.primes[j], (window or self.window).fractional_digits
         n = (window or self.window).precisions[j]
         e = valuation(denominator, p)
         theta = self.roots[j]
-        # Dividing by p^e takes e digits away, so that θ has to be known to e more.
+        # Dividing by p^e takes e digits away, so θ has to be known to e more.
         if n + e > self.precision:
             theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
         value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
@@ -177,7 +177,7 @@ class AlgebraicSpace:
             with polynomials.working_precision(bits):
                 ordered = sorted(roots, key=lambda z: abs(to_complex(z) - self.root))
                 images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
-                # The images of a number other than 0 are not 0, so that some precision suffices.
+                # The images of a number other than 0 are not 0, so some precision suffices.
                 if not any(numerators) or images[0].rad() * 2**BITS <= images[0].abs_lower():
                     return images
             bits *= 2
@@ -187,7 +187,7 @@ class AlgebraicSpace:
 
         Args:
             values: one number, or a list of numbers, nested as you like, or an array of them. A number is text such as
-                "1 + 3*x", where x is θ; a tuple of coefficients, the constant one first, (1, 3); a polynomial of sympy
+                "1 + 3*x" with x for θ; a tuple of coefficients, the constant one first, (1, 3); a polynomial of sympy
                 or python-flint, whose variable is θ; or a rational number as `AdeleSpace.encode` takes them, other than
                 a tuple.
             floats: how floats are read, as for `AdeleSpace.encode`.
@@ -263,14 +263,14 @@ class AlgebraicSpace:
         return place.reshape(shape), FinitePlaces(digits, finite.all_known(window, size)).reshape(shape)
 
     def from_digits(self, digits: Any, value: Any, *, radius: Any = None) -> "AlgebraicArray":
-        """Return the array with these coordinates, for decoding what a network or a file says.
+        """Return the array with these coordinates, for decoding the output of a network or a file.
 
         The numbers are taken to be n/m, n in Z[θ], with m and the absolute values of all conjugates at most H, where
         (2^d · H³ · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
 
         Args:
             digits: integers, (*, n_primes, precision), most significant digit first.
-            value: the images at the infinite place, floats or complex numbers (*); None where they are not known.
+            value: the images at the infinite place, floats or complex numbers (*); None if they are not known.
             radius: error bounds of the values, of each of real and imaginary part, (*); float64 rounding when left out.
 
         Raises:
@@ -341,7 +341,7 @@ class AlgebraicSpace:
             return self._reduce([rationals.read(value, floats=floats).fraction(0)])
         except EncodingError as error:
             if isinstance(value, str):
-                raise EncodingError(f"{error}, or '1 + 3*x', where x is the root") from None
+                raise EncodingError(f"{error}, or '1 + 3*x' with x for the root") from None
             raise
 
     def _reduce(self, coefficients: Sequence[Fraction]) -> Element:
@@ -410,7 +410,7 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     # Unless the second root is more than twice as far away, either may be meant.
     if abs(second - z) <= 2 * abs(nearest - z):
         raise SpaceError(
-            f"root={describe(near)} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
+            f"root={describe(near)} does not determine a root of {polynomials.to_text(f)}; its roots: {listed}"
         )
     return nearest
 
@@ -456,7 +456,7 @@ class AlgebraicArray(AdeleArray):
     def tensor(self) -> npt.NDArray[np.float32]:
         """Return the layout, float32 (*, n_rows + n_primes, precision): [0, …, 0, q], then the digits at each prime.
 
-        At a complex place two such rows stand before the primes: the real part and the imaginary part.
+        At a complex place two such rows come before the primes: the real part and the imaginary part.
 
         Raises:
             RangeError: a coordinate at the infinite place is beyond float32.
@@ -480,7 +480,7 @@ class AlgebraicArray(AdeleArray):
         another number may have the same digits. Floats bound m and c: both must be below 10^308.
 
         Args:
-            number: what makes a coefficient of numerator and denominator, as for `AdeleArray.decode`.
+            number: makes a coefficient of numerator and denominator, as for `AdeleArray.decode`.
 
         Raises:
             DecodingError: the coordinates do not prove which number they belong to.
@@ -509,7 +509,7 @@ class AlgebraicArray(AdeleArray):
             raise DecodingError(
                 f"the coordinates{at_position(position)} do not prove which number of Q(x)/"
                 f"({polynomials.to_text(self.space.polynomial)}) they belong to: contradictory, or of a height beyond "
-                f"what digits modulo 2^{bits} determine; more primes or digits widen the bound"
+                f"the bound of digits modulo 2^{bits}; more primes or digits widen the bound"
             )
         return coefficients(element)
 

@@ -1,4 +1,4 @@
-"""From a column of numbers to how it is to be read: the primes and digits, the scale, and what it seems to be."""
+"""From a column of numbers to a reading of it: the primes and digits, the scale, and its apparent kind."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 MOST_DECIMALS = 6
 """Decimals with more digits after the point are measurements: their last digits are noise."""
 NO_GAPS = "none, and one would be an error"
-"""What becomes of missing entries where there are none."""
+"""The treatment of missing entries if there are none."""
 _DISTINCT = 10_000
 """Denominators are looked at in at most this many different numbers."""
 
@@ -30,8 +30,8 @@ class ColumnChoice:
     Attributes:
         kind: "integers", "dates", "decimals", "fractions" or "measurements".
         space: primes and digits; of measurements, whose digits are noise, the default space.
-        coordinates: "all", or "real" for measurements; "p-adic" where a user says so.
-        scale: mean and deviation of the numbers; None where one is beyond float64.
+        coordinates: "all", or "real" for measurements; "p-adic" if a user asks for it.
+        scale: mean and deviation of the numbers; None if one is beyond float64.
         rows, missing, distinct: how many rows there are, without a number, and different numbers.
         least, greatest: of the numbers, float64; infinite beyond it.
         whole: among dates, how many rows have a whole number, read as days since 1 January 1970 as dates are.
@@ -62,8 +62,8 @@ class ColumnChoice:
     def text(self, *, form: str, missing: str, given: Collection[str] = ()) -> str:
         """Return the lines.
 
-        `missing` says in words what missing entries become; `given` has which of "space", "coordinates", "form",
-        "scale" and "missing" the user gave, and that is said. "combined" alone reads the scale.
+        `missing` describes the treatment of missing entries; `given` has which of "space", "coordinates", "form",
+        "scale" and "missing" the user gave, as the text tells. "combined" alone reads the scale.
         """
         gaps = f", {self.missing:,} missing" if self.missing else ""
         reach = f"from {_shown(self.least)} to {_shown(self.greatest)}"
@@ -77,7 +77,7 @@ class ColumnChoice:
         elif self.coordinates == "real":
             lines.append(
                 f"space: the real value alone (more than {MOST_DECIMALS} decimals, or long denominators: measured, so "
-                "that the last digits are noise)"
+                "the last digits are noise)"
             )
         else:
             after = f", {self.space.fractional_digits} of them after the point" if self.space.fractional_digits else ""
@@ -99,8 +99,8 @@ def choose_for_column(
 
     Values are a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps; `floats`
     is as for `AdeleSpace.encode`. There are as many `fractional_digits` as the column needs, unless they are given;
-    `real` says whether the real value is a coordinate. An EncodingError says that a value is not a number, or beyond
-    float64 where that matters, or that there is none.
+    `real` tells whether the real value is a coordinate. An EncodingError means that a value is not a number, or beyond
+    float64 if that matters, or that there is none.
 
     >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
     ('decimals', 'fractions')
@@ -124,7 +124,7 @@ def choose_for_column(
     kind, space = _kind_and_space(n, m)
     if fractional_digits is not None:
         before = space.max_precision - space.fractional_digits
-        after = fractional_digits if hasattr(fractional_digits, "__index__") else 0  # the space refuses what is none
+        after = fractional_digits if hasattr(fractional_digits, "__index__") else 0  # the space refuses others
         space = AdeleSpace(space.primes, before + max(int(after), 0), fractional_digits)
     with np.errstate(over="ignore", invalid="ignore"):
         scale = float(reals.mean()), float(reals.std()) or 1.0
@@ -151,7 +151,7 @@ def _is_date(value: Any) -> bool:
 
 
 def _kind_and_space(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> tuple[str, AdeleSpace]:
-    """Return what fractions n/m seem to be, and the space for them."""
+    """Return the apparent kind of fractions n/m, and the space for them."""
     denominators = sorted({int(q) for q in np.unique(m)[:_DISTINCT].tolist()})
     is_decimal = all(10**MOST_DECIMALS % q == 0 for q in denominators)
     fractional = max(valuation(q, p) for q in denominators for p in DEFAULT_PRIMES)

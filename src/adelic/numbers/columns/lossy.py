@@ -26,7 +26,7 @@ _FLOAT = re.compile(r"-?\d+(\.\d+(e[+-]?\d+)?|e[+-]?\d+)")
 _BFLOAT16_BITS = 8
 
 Found = tuple[int, str, type[Warning]]
-"""A row, what is wrong there and what would do, and how one warns of it."""
+"""A row, its fault and the remedy, and the text of the warning."""
 
 
 def check_lossy(
@@ -40,20 +40,20 @@ def check_lossy(
 ) -> str | None:
     """Warn of the first number of a column that is probably not the one that was meant, and return the warning.
 
-    That is a float at or beyond 2^53, where float64 no longer holds every integer (2^24 of float32, 2^11 of float16,
+    That is a float at or beyond 2^53, since float64 no longer holds every integer (2^24 of float32, 2^11 of float16,
     2^8 of bfloat16). With floats="shortest" it is also a float that is no integer, and no decimal of at most 15
     significant digits (7 of float32, 3 of float16), or one of a float64 column that was float32 before, as far as that
     can be told: all numbers are float32, and some with the last bit of float32 have more than 6 decimals, or more than
-    2 and not all equally many. Prices with two decimals are none of these. Nor are other policies warned of decimals:
-    "exact" asks for the binary value, "limit:D" mends 1/3. Text is lost where zeros stand before other digits, as in
-    "00501", unless it is a date; text and Decimals also where they are what programs write of such a float.
+    2 and not all equally many. Prices with two decimals are none of these. Other policies give no warning of decimals
+    either: "exact" asks for the binary value, "limit:D" corrects 1/3. Text is lost if zeros come before other digits,
+    as in "00501", unless it is a date; text and Decimals also if programs write such a float like this.
 
     Args:
         values: a column as for `read_values`, whose numbers were read without an error.
         floats: their policy; "error" and "never" refuse such floats themselves.
         lossy: "warn", "error" (raise EncodingError) or "ignore".
-        column: names the column in messages; its own name if None, where it is a series.
-        where: says where a row is; its position in `values` if None.
+        column: names the column in messages; if None, the name of a series.
+        where: gives the text for a row's position; its position in `values` if None.
         told: warnings that are not given again.
 
     >>> prices = [19.99, 5, 123456789.01]
@@ -109,12 +109,12 @@ def _found(values: npt.NDArray[Any], floats: str, bits: int | None) -> Iterator[
 def _in_written(texts: list[tuple[int, str]]) -> Iterator[Found]:
     """Yield the first row of each kind of loss in texts that are floats as Python and pandas write them.
 
-    Where a decimal of as many digits is none that a float is written as, the column was never one of floats.
+    If no float is written like a decimal of as many digits, the column was never one of floats.
     """
     long = [(row, text) for row, text in texts if len(text) > _DIGITS["float64"] or "e" in text]
     as_floats = [(row, text, float(text)) for row, text in long if _FLOAT.fullmatch(text)]
     is_long = [len(text) > _DIGITS["float64"] + 1 for _, text, _ in as_floats]
-    # A short 1e17 is what people write; with a sign, or with all digits, it is a program's. Amounts have up to nine
+    # People write a short 1e17; with a sign, or with all digits, it is a program's. Amounts have up to nine
     # decimals, however great they are.
     is_written = [
         (text in (repr(v), f"{v:.1f}") or (long and text == repr(v).replace("+", "")))
@@ -136,7 +136,7 @@ def _of_text(value: str) -> str:
 
 
 def _in_floats(values: npt.NDArray[Any], rows: npt.NDArray[np.int64], floats: str, bits: int | None) -> Iterator[Found]:
-    """Yield the first row of floats, which stand in some rows, of each kind of loss."""
+    """Yield the first row of floats, which are in some rows, of each kind of loss."""
     if floats in ("error", "never"):
         return
     dtype, limit = values.dtype, exact_below(values.dtype) if bits is None else 2.0**bits
@@ -174,7 +174,7 @@ def _is_short(values: npt.NDArray[Any], digits: int) -> npt.NDArray[np.bool_]:
     k = digits - 1 - np.floor(np.log10(v)).astype(np.int64)  # so many decimals
     k += v * _POWERS[np.clip(k, 0, 22)] < 10.0 ** (digits - 1)  # log10 is rounded up just below a power of ten
     power = _POWERS[np.clip(k, 0, 22)]
-    # Both are exact, so that the quotient is the float nearest to the decimal; also where it is rounded once more.
+    # Both are exact, so the quotient is the float nearest to the decimal, also if it is rounded once more.
     nearest = (np.rint(v * power) / power).astype(values.dtype)
     found = np.asarray((nearest == np.abs(values)) & (k >= 0), dtype=np.bool_)
     for i in np.flatnonzero(k > 22).tolist():  # tiny ones, whose power is not exact
@@ -190,7 +190,7 @@ def _are_float32(values: npt.NDArray[np.float64]) -> bool:
 
 
 def _are_longer_than_float32(values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return which numbers of a column of float32 have its last bit, where these show that decimals were rounded."""
+    """Return which numbers of a column of float32 have its last bit, if these show that decimals were rounded."""
     mantissa, exponent = np.frexp(values)
     has_last_bit = mantissa * 2.0**24 % 2 == 1
     decimals = 24 - exponent[has_last_bit]

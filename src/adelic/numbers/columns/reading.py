@@ -1,4 +1,4 @@
-"""Columns of tables as exact rationals, with what lists of numbers do not bring.
+"""Columns of tables as exact rationals, with dates, missing entries and types, which lists of numbers lack.
 
 That is integers stored as floats, missing entries, dates, truth values, text and objects.
 """
@@ -30,7 +30,7 @@ _REMEDIES = {
     "Timedelta": "; take its seconds: total_seconds()",
     "Period": "; take its first day: to_timestamp()",
 }
-"""What stands for values that are often in tables and are no numbers."""
+"""The name of values that are often in tables and are no numbers."""
 
 
 class ValueTypeError(EncodingError, TypeError):
@@ -47,10 +47,10 @@ class Column:
     """One column of a table.
 
     Attributes:
-        numbers: its values, 0 where one is missing.
-        is_missing: where a value is NaN, None or NA, bool (rows,).
-        dtype: that of the values; object where they are text or Python objects.
-        real: the nearest float64 of each number, where that is known without computing it.
+        numbers: its values, 0 if one is missing.
+        is_missing: whether a value is NaN, None or NA, bool (rows,).
+        dtype: the dtype of the values; object if they are text or Python objects.
+        real: the nearest float64 of each number, if that is known without computing it.
     """
 
     numbers: Rationals
@@ -76,7 +76,7 @@ def columns_of(table: Any) -> list[npt.NDArray[Any]]:
 
 
 def is_frame(table: Any) -> bool:
-    """Return whether a table is a data frame or an Arrow table, whose columns have types of their own.
+    """Return whether a table is a data frame or an Arrow table, whose columns have their own types.
 
     A lazy frame, which has no values yet, is an EncodingError, and so are two equal names.
 
@@ -94,14 +94,14 @@ def is_frame(table: Any) -> bool:
 
 
 def _from_arrow(column: Any) -> npt.NDArray[Any]:
-    """Return a column of Arrow; as objects where NumPy would make floats of what are none."""
+    """Return a column of Arrow; as objects if NumPy would make floats of other values."""
     array = np.asarray(column.to_numpy(zero_copy_only=False))
     is_plain = array.dtype.kind in "biuM" or str(column.type) in ("halffloat", "float", "double")
     return array if is_plain else objects(column.to_pylist())
 
 
 def _from_pandas(series: Any) -> npt.NDArray[Any]:
-    """Return a pandas series; as objects where NumPy would make floats of integers beside an NA."""
+    """Return a pandas series; as objects if NumPy would make floats of integers next to an NA."""
     has_gaps = not isinstance(series.dtype, np.dtype) and series.isna().any()
     if has_gaps and series.dtype.kind == "f" and hasattr(series.dtype, "numpy_dtype"):
         return np.asarray(series.to_numpy(series.dtype.numpy_dtype, na_value=np.nan))  # objects would all be float64
@@ -109,7 +109,7 @@ def _from_pandas(series: Any) -> npt.NDArray[Any]:
 
 
 def _from_polars(series: Any) -> npt.NDArray[Any]:
-    """Return a polars series; as objects where NumPy would make floats of integers beside a null."""
+    """Return a polars series; as objects if NumPy would make floats of integers next to a null."""
     is_plain = (series.dtype.is_numeric() and not series.dtype.is_decimal()) or str(series.dtype) == "Boolean"
     if is_plain and (series.null_count() == 0 or series.dtype.is_float()):  # NaN for null: objects would be float64
         return np.asarray(rationals.as_array(series))
@@ -122,7 +122,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
     the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date, also as the
     text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
-    Nothing tells a whole number beside dates from such a number of days. With floats="never", for callers that take no
+    Nothing tells a whole number next to dates from such a number of days. With floats="never", for callers that take no
     policy, truth values are refused.
 
     Values are integers, floats, truth values, dates, text or objects, (rows,). A value that is not a number, or a float
@@ -135,7 +135,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     if values.dtype.kind == "f":
         is_missing = np.isnan(values)
         numbers = _read_floats(values, is_missing, floats)
-        # What is read of a float64 is nearer to no other, unless a denominator is limited.
+        # A number read from a float64 is nearer to no other float, unless a denominator is limited.
         is_nearest = values.dtype == np.float64 and floats in ("shortest", "exact")
         real = np.where(is_missing, 0.0, values) + 0.0 if is_nearest else None  # no −0
         return Column(numbers, is_missing, values.dtype, real)
@@ -185,7 +185,7 @@ def _read_dates(values: npt.NDArray[np.datetime64], first: int = 0) -> Column:
     array([7, 0])
     """
     is_missing = np.isnat(values)
-    # In two steps, since NumPy knows no factor between days and what is finer than nanoseconds.
+    # In two steps, since NumPy knows no factor between days and units finer than nanoseconds.
     middle = values.astype("datetime64[ms]") if np.datetime_data(values.dtype)[0] in ("ps", "fs", "as") else values
     days = middle.astype("datetime64[D]")
     # Back, since years that are too far wrap around.
@@ -202,7 +202,7 @@ def _read_dates(values: npt.NDArray[np.datetime64], first: int = 0) -> Column:
 
 
 def exact_below(dtype: np.dtype[Any]) -> float:
-    """Return 2^b where floats have b bits: each integer below is one of them, and the neighbour of no other.
+    """Return 2^b for floats of b bits: each integer below is one of them, and the neighbour of no other.
 
     Of long floats it is 2^63 at most, which int64 holds.
 
@@ -247,9 +247,9 @@ def _plain(value: Any, row: int, floats: str) -> Any:
         except ValueError as error:
             raise EncodingError(f"{describe(value)}{at_position((row,))} is not a date: {error}") from None
     if isinstance(value, datetime.datetime):
-        value = value.replace(tzinfo=None)  # the day where its clock stands, not that of UTC
+        value = value.replace(tzinfo=None)  # the day by its own clock, not by UTC
     if isinstance(value, datetime.date):
-        # Of pandas' Timestamp, whose nanoseconds NumPy's array would drop, what it makes of itself.
+        # NumPy's array would drop the nanoseconds of pandas' Timestamp, so it converts itself.
         dates = np.array([getattr(value, "asm8", value)])
         dates = dates.astype("datetime64[us]") if dates.dtype == object else dates
         return int(_read_dates(dates, row).numbers.numerators[0])
@@ -268,8 +268,8 @@ def _plain(value: Any, row: int, floats: str) -> Any:
 def series_of(values: Any) -> npt.NDArray[Any]:
     """Return a pandas or polars series or data frame, an array, a tensor or nested lists as an array, (*).
 
-    Nothing is lost: of objects where NumPy would make floats of integers, or one type of floats of another, and where
-    it would forget which entries are masked; these are None. A tuple of two in a list is a pair, one entry.
+    Nothing is lost: objects if NumPy would make floats of integers, or one type of floats of another, or forget which
+    entries are masked; these are None. A tuple of two in a list is a pair, one entry.
 
     >>> series_of([1, None, 2**70])
     array([1, None, 1180591620717411303424], dtype=object)
@@ -294,13 +294,13 @@ def series_of(values: Any) -> npt.NDArray[Any]:
         array = np.asarray(values)
         if _keeps(array, leaf_types(values)):
             return array
-    except ValueError:  # ragged, or pairs beside numbers
+    except ValueError:  # ragged, or pairs next to numbers
         pass
     return entries(list(values))
 
 
 def unmasked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array as it is, or of objects with None where an entry is masked.
+    """Return an array as it is, or of objects with None if an entry is masked.
 
     >>> unmasked(np.ma.array([1, 2], mask=[False, True]))
     array([1, None], dtype=object)
@@ -339,7 +339,7 @@ def matrix_of(table: Any) -> Any:
 
 
 def leaf_types(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> set[type]:
-    """Return the types of what stands in nested sequences; float counts as numpy.float64, an array as its entries.
+    """Return the types of the entries of nested sequences; float counts as numpy.float64, an array as its entries.
 
     >>> sorted(kind.__name__ for kind in leaf_types([[1, 0.5], [(1, 2), np.float32(1)]]))
     ['float32', 'float64', 'int', 'tuple']
@@ -366,10 +366,10 @@ def _keeps(array: npt.NDArray[Any], types: set[type]) -> bool:
 
 
 def read_values(values: Any, *, floats: str = "shortest") -> tuple[Rationals, npt.NDArray[np.bool_]]:
-    """Return values of any shape as exact rationals, 0 where one is missing, and which are missing, bool (*).
+    """Return values of any shape as exact rationals, 0 if one is missing, and which are missing, bool (*).
 
     Values are whatever `rationals.read` takes, a tuple of two as (numerators, denominators), and whatever `series_of`
-    does. Apart from what is missing and from dates, they mean the same as there, but that floats that are integers are
+    does. Apart from missing entries and dates, they mean the same as there, except that floats that are integers are
     these integers whatever the policy, as tables store integers with gaps, and that with a policy truth values are 1
     and 0; `floats` is as for `read_column`. A value that is not a number, or ragged rows, are an EncodingError.
 
@@ -396,7 +396,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def read_floats(values: npt.NDArray[np.floating], floats: str) -> Rationals:
-    """Return what `rationals.read` returns of floats, (rows,), at a tenth of its time.
+    """Return the result of `rationals.read` for floats, (rows,), at a tenth of its time.
 
     >>> read_floats(np.array([0.1, -2.5e-7]), "shortest")
     Rationals(numerators=array([ 1, -1]), denominators=array([     10, 4000000]), shape=(2,))
@@ -405,7 +405,7 @@ def read_floats(values: npt.NDArray[np.floating], floats: str) -> Rationals:
         return rationals.read(values, floats=floats)
     if floats == "exact":
         return _binary(values.astype(np.float64))
-    # str of a NumPy float names it among those of its own dtype, as repr does for float64
+    # str of a NumPy float is unique among floats of the same dtype, as repr is for float64
     return _decimal([repr(v) for v in values.tolist()] if values.dtype == np.float64 else [str(v) for v in values])
 
 

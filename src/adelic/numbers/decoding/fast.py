@@ -1,7 +1,8 @@
 """Decoding of many small rationals: a compiled guess, then a compiled proof that `reconstruction` agrees.
 
-The guess uses few digits: those of enough primes for a modulus M' just below 2^62. n/m with 2·|n|·m < M' is a
-remainder over a cofactor in the extended Euclidean algorithm of (M', residue), in int64, and the real value says which.
+The guess uses few digits: enough primes for a modulus M' just below 2^62. n/m with 2·|n|·m < M' is a
+remainder over a cofactor in the extended Euclidean algorithm of (M', residue), in int64, and the real value tells
+which.
 
 The proof uses everything that is known. It establishes each condition of `reconstruction.decode` with all digits and
 the full modulus M, or gives up, and then the reference decides. Comparisons are exact or err on the side of giving up:
@@ -12,8 +13,8 @@ the full modulus M, or gives up, and then the reference decides. Comparisons are
 - That no other candidate is in the ball: a ball whose ends have one sign and a ratio of at most 3 holds only one, since
   two candidates of the same sign differ by a factor above 5.8; and 0 is the only one with the digits of 0.
 
-Where bounds of n and m stand in for the real value (`decode_within`), the first remainder inside the bound is the
-guess, and the proof is that of the digits alone.
+If bounds of n and m replace the real value (`decode_within`), the first remainder inside the bound is the guess,
+and the proof uses the digits alone.
 
 `AdeleArray.decode` and `RedundantResidueCode` import this module when first needed: numba takes long to load.
 """
@@ -31,16 +32,16 @@ from adelic.numbers.real import RealPlace
 from adelic.numbers.window import Window
 
 _GREATEST_MODULUS = 2**62
-_GREATEST_FACTOR = 2**31  # of every prime power but the first, so that products modulo it fit int64
+_GREATEST_FACTOR = 2**31  # of every prime power but the first, so products modulo it fit int64
 _LARGE = 1e300  # moduli beyond it count as this: no number here comes near
 _SLACK = 1 + 2.0**-40  # more than 2000 roundings to float64
 _LESS = 1 - 2.0**-48  # shrinks a bound by more than the few roundings on both sides of it
 _SPLITTER = 2.0**27 + 1  # splits a float64 into halves of 26 bits, whose products are exact (Veltkamp)
-_GREATEST_VALUE = 2.0**62  # so that the difference of a value and a numerator fits int64
+_GREATEST_VALUE = 2.0**62  # so the difference of a value and a numerator fits int64
 
 
 class _Plan(NamedTuple):
-    """The constants of a space, and which digits the guess uses: rows … weights, one entry a prime that takes part.
+    """The constants of a space, and which digits the guess uses: rows … weights, one entry per prime that takes part.
 
     Attributes:
         primes: of the space, int64.
@@ -49,9 +50,9 @@ class _Plan(NamedTuple):
         counts: how many low digits of each.
         powers: p^count; their product is below 2^62.
         inverses: of the product of the powers before, modulo this power (1 for the first).
-        weights: (len(rows), greatest count), what each digit, lowest first, counts in the residue of scale · q.
+        weights: (len(rows), greatest count), the weight of each digit, lowest first, in the residue of scale · q.
         scale: ∏ p^F over these primes.
-        sizes: (n_primes, N + 1), N the greatest precision, p^k, or _LARGE where it is less; of all primes of the space.
+        sizes: (n_primes, N + 1), N the greatest precision, p^k, or _LARGE if it is less; of all primes of the space.
         whole_scale: ∏ p^F over all primes of the space, or inf.
     """
 
@@ -83,7 +84,7 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
     """Return the numbers that can be decoded quickly, the same as `reconstruction.decode` finds.
 
     From digits (size, n_primes, precision), known (size, n_primes), size >= 1, and real fields (size,) to `Fraction`,
-    object (size,), and bool (size,): where that is False the number is missing (None), and the reference has to decide.
+    object (size,), and bool (size,): if that is False the number is missing (None), and the reference has to decide.
 
     >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(5, 7), precision=8)
@@ -98,14 +99,14 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
         return numbers, found
     digits, known = frozen(finite_places.digits), frozen(finite_places.known)
     centre, radius, denominator = real_place.centre, real_place.radius, real_place.denominator
-    if not real_place.is_ordinary():  # what float64 does not hold is left to the reference: it counts as infinite
+    if not real_place.is_ordinary():  # values beyond float64 are left to the reference: they count as infinite
         centre = np.where(real_place.exponent == 0, centre, np.inf)
         denominator = np.where(real_place.denominator_exponent == 0, denominator, np.inf)
     value, radius, denominator = (frozen(field) for field in (centre, radius, denominator))
     modulus = _residues(digits, plan, guesses.numerators)
     _guess_all(modulus, plan.scale, value, radius, denominator, guesses)
     with np.errstate(all="ignore"):
-        outside = radius * denominator  # NaN where the number is known to lie inside the bound
+        outside = radius * denominator  # NaN if the number is known to lie inside the bound
     _prove(digits, known, plan, denominator, outside, guesses)
     numbers[found] = fractions_in_lowest_terms(*(part[found].tolist() for part in guesses[:2]))
     return numbers, found
@@ -115,7 +116,7 @@ def decode_within(finite_places: FinitePlaces, window: Window, max_numerator: in
     """Return the numbers n/m with |n| <= max_numerator and m <= max_denominator that have all these digits.
 
     From digits (size, n_primes, precision) and known (size, n_primes), size >= 1, to numerators and denominators in
-    lowest terms, int64 (size,), and bool (size,): where that is False no number was found: there is none, or the bounds
+    lowest terms, int64 (size,), and bool (size,): if that is False no number was found: there is none, or the bounds
     are too wide for int64, or a prime divides its denominator more than F times.
 
     >>> from adelic import AdeleSpace
@@ -157,7 +158,7 @@ def fractions_in_lowest_terms(numerators: list[int], denominators: list[int]) ->
 
 
 def _plan(window: Window, known: list[int]) -> _Plan | None:
-    """Return which digits to guess from, the greatest prime powers first, or None where that is hopeless.
+    """Return which digits to guess from, the greatest prime powers first, or None if that is hopeless.
 
     >>> _plan(Window((2, 3), (40, 40), 0), [40, 40]).counts
     array([39])
@@ -266,7 +267,7 @@ def _guess(x: Any, modulus: Any, value: Any, scale: Any) -> Any:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _quotient(r: Any, t: Any, scale: Any) -> Any:
-    """Return r / (t · scale) in lowest terms, or a denominator 0 where `_prove` would not take it, from 2^53 on."""
+    """Return r / (t · scale) in lowest terms, or a denominator 0 if `_prove` would not take it, from 2^53 on."""
     if t < 0:
         r, t = -r, -t
     if float(t) * scale >= EXACT:
@@ -282,7 +283,7 @@ def _guess_within(modulus: int, scale: int, max_numerator: int, max_denominator:
     numerators, denominators, found = guesses
     for i in range(numerators.shape[0]):
         r0, r1, t0, t1 = modulus, numerators[i], 0, 1
-        while r1 > scale * max_numerator:  # below half the modulus, as `decode_within` checks, so that it fits int64
+        while r1 > scale * max_numerator:  # below half the modulus, as `decode_within` checks, so it fits int64
             quotient = r0 // r1
             r0, r1 = r1, r0 - quotient * r1
             t0, t1 = t1, t0 - quotient * t1
@@ -324,7 +325,7 @@ def _is_near(n: int, m: int, value: float, radius: float) -> Any:
 def _prove(digits: Array, known: Array, plan: _Plan, bounds: Array, outside: Array, guesses: _Guesses) -> None:
     """Clear `found` unless it is certain that n/m has all known digits and that the modulus makes it unique.
 
-    `bounds` are those of denominators (`RealPlace.denominator`), `outside` radius · bound; both NaN where there is
+    `bounds` are bounds of denominators (`RealPlace.denominator`), `outside` radius · bound; both NaN if there is
     none. n is below 2^62 in size, m below 2^53, coprime unless a prime divides both and there are no fractional digits.
     """
     numerators, denominators, found = guesses
@@ -347,7 +348,7 @@ def _prove(digits: Array, known: Array, plan: _Plan, bounds: Array, outside: Arr
                 reduced //= p
                 unit //= p
                 shift -= 1
-            # |x| never exceeds max(|n|, m) < 2^62, so that x − limb · reduced fits int64 while power · reduced <= 2^62.
+            # |x| never exceeds max(|n|, m) < 2^62, so x − limb · reduced fits int64 while power · reduced <= 2^62.
             greatest = 2**62 // reduced // p
             if shift < 0 or greatest == 0:
                 is_right = False

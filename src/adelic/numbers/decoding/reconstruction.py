@@ -1,6 +1,6 @@
 """From coordinates back to the number: Chinese remainders, rational reconstruction, and the real place as a judge.
 
-Let M be the product of p^known over the primes. The digits say what q is modulo M. A rational n/m with 2·|n|·m < M and
+Let M be the product of p^known over the primes. The digits determine q modulo M. A rational n/m with 2·|n|·m < M and
 m coprime to M is a remainder over a cofactor in the extended Euclidean algorithm of (M, X) (Legendre's theorem on
 continued fractions; Wang 1981 for the use in rational reconstruction). Several may satisfy this: −10 and 1/10 are equal
 modulo 101. But two of the same sign that do differ in size by a factor of at least (1 + √2)^2 > 5.8, so the real
@@ -25,7 +25,7 @@ _FEW_BITS = 32  # by which Euclid's steps shorten numbers sooner than their halv
 
 
 class _RemainderPlan(NamedTuple):
-    """The constants of Chinese remainders: their sum is built by halves, so that no long product is stored a modulus.
+    """The constants of Chinese remainders: their sum is built by halves, so no long product is stored a modulus.
 
     Attributes:
         weights: the inverse of the product of the other moduli, modulo each one.
@@ -58,9 +58,9 @@ def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
     plan = _remainder_plan(moduli)
     parts = [value * w % q for value, w, q in zip(values, plan.weights, moduli, strict=True)]
     for level in plan.levels:
-        rest = parts[len(parts) // 2 * 2 :]  # the last one of an odd number waits for the next level
+        rest = parts[len(parts) // 2 * 2 :]  # if their number is odd, the last one waits for the next level
         parts = [x * r + y * q for (q, r), x, y in zip(level, parts[::2], parts[1::2], strict=False)] + rest
-    return sum(parts) % plan.product  # one part, or none where there are no moduli
+    return sum(parts) % plan.product  # one part, or none if there are no moduli
 
 
 def rational_candidates(
@@ -118,9 +118,9 @@ def _euclid(modulus: int, x: int, bits: float) -> tuple[Any, Any, Any, Any]:
 def _shortened(a: Any, b: Any, bits: int) -> tuple[Any, Any, tuple[Any, Any, Any, Any]]:
     """Return the last two remainders >= 2^bits of a >= b >= 2^bits, and the matrix that gives them, row by row.
 
-    The steps of the upper halves are those of the whole numbers, as long as the halves' remainders are longer than the
-    matrix: the whole ones are positive then, and no other steps lead to them (N. Möller, "On Schönhage's algorithm and
-    subquadratic integer gcd computation", 2008). The last quotient may be too small by that.
+    The steps of the upper halves equal the steps of the whole numbers, as long as the halves' remainders are longer
+    than the matrix: the whole ones are positive then, and no other steps lead to them (N. Möller, "On Schönhage's
+    algorithm and subquadratic integer gcd computation", 2008). The last quotient may be too small by that.
     """
     s0, t0, s1, t1 = 1, 0, 0, 1
     while True:
@@ -143,7 +143,7 @@ def decode(
 ) -> Fraction | None:
     """Return the rational with these coordinates, or None if there is none, or if there may be more than one.
 
-    Residues are of p^F · q at each prime, and the place is that of one number, of shape ().
+    Residues are of p^F · q at each prime, and the place holds one number, of shape ().
 
     >>> import numpy as np
     >>> from adelic.numbers.real import from_values
@@ -183,7 +183,7 @@ def decode_digits(
 ) -> tuple[Fraction | None, list[Fraction]]:
     """Return the rational with these digits whose parts are at most √(M/2), or None, and a few others inside the bound.
 
-    The parts are those of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
+    The parts are n and m of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
     that n·m' − n'·m, which M divides, is 0 (Wang 1981). Residues are of p^F · q at each prime.
 
     >>> decode_digits([Residue(91, 1)], (101,), 0)
@@ -216,7 +216,7 @@ def scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_
 
 
 def _without(primes: tuple[int, ...], bound: Fraction) -> Fraction:
-    """Return a bound of a denominator with the primes' powers taken out, where it is exact enough to do so."""
+    """Return a bound of a denominator with the primes' powers taken out, if it is exact enough to do so."""
     if bound >= EXACT:
         return bound
     unit = int(bound)

@@ -1,14 +1,14 @@
 """Redundant residue codes: a number from p-adic digits of which a few are wrong, missing or doubtful.
 
-**The code.** The words are the digits of a space, N a prime (N may differ by prime); the codewords are those of the
+**The code.** The words are the digits of a space, N a prime (N may differ by prime); the codewords belong to the
 numbers q = n/m with |n| <= A and 1 <= m <= B. Let M = ∏ p^N and S = ∏ p^F over the primes. Erasing the digits of a
-prime from the k-th lowest on puts p^k in place of p^N in M, and erasing all of them takes p^F out of S.
+prime from the k-th lowest on puts p^k instead of p^N in M, and erasing all of them takes p^F out of S.
 
-**The bound.** Where the lowest wrong digit at p is the k-th, counted from 0, all digits from it on count as wrong:
-let E be the product of p^(N − k) over these primes. Digits where q has none, since p divides m more than F times, are
+**The bound.** If the lowest wrong digit at p is the k-th, counted from 0, all digits from it on count as wrong:
+let E be the product of p^(N − k) over these primes. Digits that q lacks, since p divides m more than F times, are
 wrong in this sense, too. *If 2·S·A·B·E² < M, then q is found.*
 
-*Proof.* Let y be the number modulo M that the digits say S·q is, and Λ the lattice {(u, v) : u ≡ y·v (mod M)}, of
+*Proof.* Let y be the number modulo M that the digits give for S·q, and Λ the lattice {(u, v) : u ≡ y·v (mod M)}, of
 determinant M. Let ‖(u, v)‖ = max(|u|/(S·A), |v|/B). The vector E·(S·n, m) is in Λ, and its norm is at most E. So the
 shortest vector (u, v) of Λ has norm at most E, too. Their determinant E·(S·n·v − m·u) is divisible by M, and in size
 at most 2·(S·A·E)·(B·E) < M; so it is 0, and u/v = S·n/m. ∎ The shortest vector is one of two neighbouring rows
@@ -16,13 +16,13 @@ at most 2·(S·A·E)·(B·E) < M; so it is 0, and u/v = S·n/m. ∎ The shortest
 cofactor/B: by the signs of the cofactors, a vector with |u| < r_(i−1) has |v| >= |t_i|.
 
 **Beyond the bound.** In the same way, one word that is E away from one number and E' from another has
-2·S·A·B·E·E' >= M. So where too many digits are wrong, another number is found only by mending all the more others:
-with no place mended the answer is right unless E reaches M / (2·S·A·B), the square of what is mended. Which wrong
-answers are likely then, the confidence says.
+2·S·A·B·E·E' >= M. If too many digits are wrong, another number is found only by correcting all the more others:
+with no place corrected the answer is right unless E reaches M / (2·S·A·B), the square of the corrected part. The
+confidence measures which wrong answers are likely then.
 
 **Doubtful digits.** With probabilities of the digits at hand, the least trusted ones are erased one after another, and
-after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
-minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
+after each erasure the rest is decoded; the most likely of the numbers found is the answer. That is generalized
+minimum distance decoding: an erasure costs the bound one factor of p, an error two. If the answer is still in doubt
 (a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
 combinations, as in Chase's algorithm (unless all digits together are at most as likely as chance).
 
@@ -74,7 +74,7 @@ DOUBTFUL, SUBSTITUTIONS = 6, 3
 class HardChannel:
     """How digits become wrong: each place with the same probability, and then all other digits are equally likely.
 
-    Words are flattened to one axis; `known` (size, n_primes) says how many of their digits are not erased.
+    Words are flattened to one axis; `known` (size, n_primes) counts their digits that are not erased.
     """
 
     space: AdeleSpace
@@ -89,7 +89,7 @@ class HardChannel:
         return np.asarray(right - erased * logs)  # an erased digit has probability 1/p
 
     def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
+        """Return the probability of other digits in the i-th word at the j-th prime; None means arbitrary ones."""
         p, precision, known = self.space.primes[j], self.space.precisions[j], int(self.known[i, j])
         if residue is None or not known:
             return -precision * log(p)
@@ -106,9 +106,9 @@ class HardChannel:
 
 @dataclass(frozen=True, eq=False)
 class SoftChannel:
-    """Each digit has its own probability; best (size, n_primes, max_precision) are those of the likeliest digits.
+    """Each digit has its own probability; best (size, n_primes, max_precision) belong to the likeliest digits.
 
-    `best` is 0 where a prime has no digit: nothing is in doubt there.
+    `best` is 0 if a prime has no digit: nothing is in doubt there.
     """
 
     space: AdeleSpace
@@ -126,7 +126,7 @@ class SoftChannel:
         return np.asarray(self.best.sum(axis=-1))
 
     def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
+        """Return the probability of other digits in the i-th word at the j-th prime; None means arbitrary ones."""
         p, precision, columns = self.space.primes[j], self.space.precisions[j], self.space.max_precision
         if residue is None:
             return -precision * log(p)
@@ -175,10 +175,10 @@ class DecodedNumbers:
     """The numbers that words of digits were decoded to.
 
     Attributes:
-        values: object (*), `Fraction`, or None where the word is near no number of the code.
-        confidence: float64 (*), the probability that the value is right; 0 where there is none. See
-            `RedundantResidueCode.decode` for what it assumes.
-        errors: bool (*, n_primes), the places whose digits are not those of the value: they were mended.
+        values: object (*), `Fraction`, or None if the word is near no number of the code.
+        confidence: float64 (*), the probability that the value is right; 0 if there is none. See
+            `RedundantResidueCode.decode` for its assumptions.
+        errors: bool (*, n_primes), the places whose digits differ from the value's: they were corrected.
 
     >>> code = RedundantResidueCode(AdeleSpace(primes=(5, 7, 11, 13, 17, 19), precision=1), max_numerator=10)
     >>> code.decode([[3], [3], [4], [3], [3], [3]])
@@ -219,10 +219,11 @@ def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:
 class RedundantResidueCode:
     """The numbers n/m with |n| <= max_numerator and 1 <= m <= max_denominator, told by more digits than they need.
 
-    A few wrong digits are found and mended: errors at any places with ∏ p^N <= `capacity` (the module has the proof).
+    A few wrong digits are found and corrected: errors at any places with ∏ p^N <= `capacity` (the module has the
+    proof).
 
     Attributes:
-        space: the primes and digits. Every prime more makes the code mend more.
+        space: the primes and digits. Every prime more makes the code correct more.
         max_numerator: A, the greatest |n|.
         max_denominator: B, the greatest m; 1 for integers.
 
@@ -262,7 +263,7 @@ class RedundantResidueCode:
 
     @cached_property
     def capacity(self) -> int:
-        """Return the greatest E with 2·S·A·B·E² < M: errors with a product of p^N up to it are mended, always.
+        """Return the greatest E with 2·S·A·B·E² < M: errors with a product of p^N up to it are corrected, always.
 
         >>> space = AdeleSpace(primes=(11, 13, 17), precision=2)
         >>> RedundantResidueCode(space, max_numerator=99).capacity
@@ -273,7 +274,7 @@ class RedundantResidueCode:
 
     @cached_property
     def guaranteed_errors(self) -> int:
-        """Return how many wrong places are always mended: the greatest t whose t largest p^N have a product <= E.
+        """Return how many wrong places are always corrected: the greatest t whose t largest p^N have a product <= E.
 
         >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17), precision=2), max_numerator=99).guaranteed_errors
         0
@@ -284,7 +285,7 @@ class RedundantResidueCode:
         return sum(product <= self.capacity for product in accumulate(largest, mul))  # they rise
 
     def mends(self, primes: Iterable[int]) -> bool:
-        """Return whether errors at just these places are always mended, however many of the digits there are wrong.
+        """Return whether errors at just these places are always corrected, however many of the digits there are wrong.
 
         Raises:
             SpaceError: one of them is not among the space's primes, or they are no sequence.
@@ -316,15 +317,15 @@ class RedundantResidueCode:
         """Return the numbers whose digits these are, up to a few that are wrong.
 
         The confidence is L / (L + K/M): L is the probability of the given digits if the value is right, K the number
-        of numbers in the code and M that of words, so that K/M is what all other numbers together would have on
+        of numbers in the code and M that of words, so K/M is what all other numbers together would have on
         average if they met the digits by chance alone. Other numbers that decoding did come across count with their
         own probability. It is cautious: in fact no other number is near.
 
         Args:
             digits: an AdeleArray of the space, or integers, (*, n_primes, max_precision), most significant digit first.
             known: how many digits of each window, from the lowest on, are not erased, integers that broadcast to
-                (*, n_primes); all of them when left out, or what the AdeleArray knows.
-            real: approximations of the numbers, floats that broadcast to (*); NaN where there is none.
+                (*, n_primes); all of them when left out, or the known ones of the AdeleArray.
+            real: approximations of the numbers, floats that broadcast to (*); NaN if there is none.
             tolerance: numbers further than that from `real`, up to the rounding of float64, are not taken as answers;
                 floats that broadcast to (*).
 
@@ -359,7 +360,7 @@ class RedundantResidueCode:
 
         Args:
             log_probabilities: natural logarithms, floats (*, n_primes, max_precision, max_prime), most significant
-                digit first; the last axis is the digit, −inf from p on. Where a prime has no digit nothing is read.
+                digit first; the last axis is the digit, −inf from p on. Beyond a prime's digits nothing is read.
             real: as for `decode`.
             tolerance: as for `decode`.
 
@@ -394,7 +395,7 @@ class RedundantResidueCode:
             at = tuple(wrong[0].tolist())
             raise EncodingError(
                 f"the log-probability of the digit {digits[at]}{at_position(at)}, the greatest there, is {best[at]}: "
-                f"those of 0 … {primes[at[-2]] - 1} must be numbers, one of them finite, and the others −inf"
+                f"0 … {primes[at[-2]] - 1} must have numbers, one of them finite, and the others −inf"
             )
         channel = SoftChannel(self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, columns))
         return self._decode(digits, channel, real, tolerance)
@@ -490,7 +491,7 @@ class RedundantResidueCode:
         trusted = list(known)
         moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
         modulus, scale = prod(moduli), prod(f for f, k in zip(scales, trusted, strict=True) if k)
-        # Where a prime has no trusted digits, f need not divide the scale, but the modulus is 1.
+        # If a prime has no trusted digits, f need not divide the scale, but the modulus is 1.
         parts = [r * (scale // f) for r, f in zip(residues, scales, strict=True)] if fractional else residues
         y = chinese_remainder(parts, moduli)
         bound = 2 * self.max_numerator * self.max_denominator
@@ -510,7 +511,7 @@ class RedundantResidueCode:
             yield y, modulus, scale, trusted
 
     def _nearest(self, y: int, modulus: int, scale: int) -> tuple[int, int] | None:
-        """Return n/m from the shortest vector of {(u, v) : u ≡ y·v}, in lowest terms, or None where it is too large."""
+        """Return n/m from the shortest vector of {(u, v) : u ≡ y·v}, in lowest terms, or None if it is too large."""
         u_bound, v_bound = scale * max(1, self.max_numerator), self.max_denominator
         r0, r1, t0, t1 = modulus, y, 0, 1
         while r1 * v_bound > abs(t1) * u_bound:
@@ -542,7 +543,7 @@ class RedundantResidueCode:
         return right
 
     def _residue(self, j: int, number: tuple[int, int]) -> int | None:
-        """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
+        """Return p^F · n/m modulo p^N at the j-th prime, or None if the window does not hold it."""
         p, precision, f = self.space.primes[j], self.space.precisions[j], self.space.fractional_digits
         try:
             return hensel.residue(*number, p, precision, f).value
@@ -550,7 +551,7 @@ class RedundantResidueCode:
             return None
 
     def _choose(self, found: dict[tuple[int, int], _Candidate], known: list[int]) -> tuple[Fraction, float, list[bool]]:
-        """Return the likeliest number, its confidence and where its digits are not those given."""
+        """Return the likeliest number, its confidence and the places at which its digits differ from the given ones."""
         (n, m), best = max(found.items(), key=lambda item: item[1].likelihood)
         others = [c.likelihood for c in found.values() if c is not best] + [self._log_chance]
         if best.likelihood == -inf:

@@ -1,11 +1,11 @@
-"""Compiled arithmetic of digits (numba), imported when first used: the functions that call it choose what suits.
+"""Compiled arithmetic of digits (numba), imported when first used: the functions that call it choose the kernel.
 
 - `digitwise`: one digit after the other, for any prime below 2^31; and greatest common divisors
 - `limbs`: four digits at a time in vector registers (`vectors`), for primes up to 43; `sums`: sixteen at a time
 
-A new kernel gives the digits of `adelic.numbers.hensel`, and a test says so. May import NumPy and numba alone, and says
-which extra brings numba. Here is numba's `njit` for all compiled functions of the package: it says that it compiles,
-and what it compiles is kept somewhere. With cache=True numba keeps a function beside its module or, where that folder
+A new kernel gives the digits of `adelic.numbers.hensel`, as a test checks. May import NumPy and numba alone, and names
+the extra that brings numba. It has numba's `njit` for all compiled functions of the package: it logs that it compiles,
+and compiled code is always kept. With cache=True numba keeps a function next to its module or, where that folder
 cannot be written, in the user's cache folder (`NUMBA_CACHE_DIR` names another).
 """
 
@@ -48,7 +48,7 @@ class _Saying(event.Listener):
 
 
 def _keep_somewhere() -> None:
-    """Keep compiled functions in a folder of this process where numba finds no other, and would raise an error."""
+    """Keep compiled functions in a folder of this process if numba finds no other, and would raise an error."""
     try:
         FunctionCache(_keep_somewhere)
     except RuntimeError:

@@ -1,8 +1,8 @@
 """Compiled kernels of one digit after the other: the same as `adelic.numbers.hensel`, for whole arrays; and `gcd`.
 
 Layout everywhere: digits (size, n_primes, precision), most significant digit first; known (size, n_primes) counts the
-known digits from the lowest one upwards; `precisions` says how many digits each prime has, and columns beyond are 0 and
-never known. A kernel that meets a number that does not fit returns its place as (index, prime index, code), and
+known digits from the lowest one upwards; `precisions` has the number of digits of each prime, and columns beyond are 0
+and never known. A kernel that meets a number that does not fit returns its place as (index, prime index, code), and
 (-1, 0, 0) when all is well.
 
 `finite`, `real` and `rationals` import this module when first needed, since numba takes long to load.
@@ -152,7 +152,7 @@ def multiply(a: Operand, b: Operand, primes: Array, precisions: Array, below: in
             total = min(v + y_known[i, j], w + x_known[i, j], precisions[j] + below)
             if total <= below:
                 return i, j, NOTHING_KNOWN
-            # `Window.suits_kernels` keeps N·p² below 2^62, so that N products and the carry fit int64.
+            # `Window.suits_kernels` keeps N·p² below 2^62, so N products and the carry fit int64.
             carry = np.int64(0)
             for t in range(v + w, total):
                 for s in range(max(v, t - y_last), min(t - w, x_last) + 1):
@@ -216,8 +216,8 @@ def divide(a: Operand, b: Operand, primes: Array, precisions: Array, above: int,
 def gcd(a: Array, b: Array, out: Array) -> None:
     """Write the greatest common divisors of integers from 1 to 2^53, all float64 (size,).
 
-    Euclid's algorithm on a block at a time, so that it compiles to vector instructions. The quotient of such floats
-    never rounds up to an integer that it does not reach, so that remainders are exact.
+    Euclid's algorithm on a block at a time, so it compiles to vector instructions. The quotient of such floats
+    never rounds up to an integer that it does not reach, so remainders are exact.
     """
     rest = np.empty(BLOCK, np.float64)
     for start in range(0, a.shape[0], BLOCK):

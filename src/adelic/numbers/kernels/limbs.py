@@ -1,16 +1,17 @@
 """The fast way from numbers to digits, and to their products: limbs of four digits, in vector registers.
 
-A limb is what four digits make, 0 … p^4 − 1. For a block of numbers and one prime the limbs are found first, as loops
-over the block that compile to vector instructions:
+A limb is the number of four digits, 0 … p^4 − 1. For a block of numbers and one prime the limbs are found first, as
+loops over the block that compile to vector instructions:
 
 - All but p = 2 is computed in float64: AVX2 has no product of 64-bit integers, and nothing that makes one of a float.
-- A 64-bit integer is h·2^32 + l. Its remainder modulo P = p^4 is that of h·(2^32 mod P) + l, which float64 holds.
+- A 64-bit integer is h·2^32 + l. Its remainder modulo P = p^4 is the remainder of h·(2^32 mod P) + l, which float64
+  holds.
 - A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P: h − c·m_h is divided with a remainder, which
   goes into l. That division is exact, so its rounded result is right however c·m_l was rounded.
-- m^(-1) mod p^2 stands in a table; one Newton step makes it the inverse modulo p^4.
+- m^(-1) mod p^2 is in a table; one Newton step makes it the inverse modulo p^4.
 - At p = 2 a limb is four bits of n · m^(-1) modulo 2^64.
 
-Then four limbs at a time are spread to sixteen digits (`vectors`), in whole vectors also where a window has fewer. A
+Then four limbs at a time are spread to sixteen digits (`vectors`), in whole vectors also if a window has fewer. A
 product reads limbs from digits, multiplies them in float64 and writes digits again.
 """
 
@@ -44,10 +45,10 @@ class Plan(NamedTuple):
         limb: p^4, int64.
         powers: float32 (n_primes, 16): p^(-3), …, p^0, four times.
         weights: float32 (n_primes, 16): p^3, …, p^0, four times.
-        inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 where there is none, of all primes in a row.
-        starts: int64, where each prime's inverses start.
+        inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 if there is none, of all primes in a row.
+        starts: int64, the index at which each prime's inverses start.
         precisions: int64, how many digits each prime has.
-        precision: N <= 64, the greatest of them; where a prime has fewer, zeros are written.
+        precision: N <= 64, the greatest of them; if a prime has fewer, zeros are written.
         fractional_digits: F.
     """
 
@@ -160,7 +161,7 @@ def binary_limbs(x: Array, m: Array, limbs: Array, flags: Array) -> None:
             row[i] = np.float32(np.int32(quotients[i] >> shift) & 15) + np.float32(0.5)
 
 
-# Fused or not, the digits are the same: products and sums are exact but for those that are rounded to integers.
+# Fused or not, the digits are the same: products and sums are exact except for those that are rounded to integers.
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def rational_limbs(parts: Array, p: int, limb: int, inverses: Array, limbs: Array, flags: Array) -> None:
     """Write the limbs of x / m at an odd p into limbs[:, :size]; flag the numbers whose m is divisible by p."""
@@ -196,7 +197,7 @@ def rational_limbs(parts: Array, p: int, limb: int, inverses: Array, limbs: Arra
 
 @njit(cache=True, nogil=True)
 def find_limbs(x: Array, m: Array, parts: Array, constants: Plan, j: int, limbs: Array, flags: Array) -> None:
-    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]; parts as of `encode`."""
+    """Write the limbs of x / m (of x if m has size 0) at prime j into limbs[:, :size]; parts as of `encode`."""
     p, limb = constants.primes[j], constants.limb[j]
     if m.shape[0] == 0:
         integer_limbs(x, parts, p, limb, limbs)
@@ -244,7 +245,7 @@ def find_reals(parts: Array, is_integral: bool, reals: Array, flags: Array) -> N
 
 @njit(cache=True, nogil=True, inline="always")
 def copy_few(source: Array, first: int, out: Array, at: int, count: int) -> None:
-    """Copy fewer than sixteen elements from source[first] on, in two steps that may overlap where that is possible."""
+    """Copy fewer than sixteen elements from source[first] on, in two steps that may overlap if possible."""
     if count >= 8:
         copy_eight(source, first, out, at)
         copy_eight(source, first + count - 8, out, at + count - 8)
@@ -329,7 +330,7 @@ def encode(numerators: Array, denominators: Array, constants: Plan, out: Array, 
         numerators: int64 (size,), size a multiple of LANES.
         denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
         constants: of the window, from `plan`.
-        out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros where a prime has fewer digits.
+        out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros if a prime has fewer digits.
         skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.
         flags: uint8 (size,), zeros; 1 afterwards for numbers that are not done: a prime divides the denominator or,
             with a real row, float64 does not hold the parts.
@@ -358,7 +359,7 @@ def encode(numerators: Array, denominators: Array, constants: Plan, out: Array, 
 
 @njit(cache=True, nogil=True)
 def gather_first(digits: Array, column: int, row: int, weights: Array, j: int, limbs: Array, first: int) -> None:
-    """Do what `gather` does where the first number's vector would begin before all digits."""
+    """Do the work of `gather` if the first number's vector would begin before all digits."""
     moved = np.zeros(LANES * LANES, np.uint8)
     for number in range(LANES):
         for lane in range(LANES):
@@ -373,7 +374,7 @@ def read_limbs(
 ) -> None:
     """Read the limbs of a block at prime j, the first number's digits from digits[at] on, into limbs[:, :size].
 
-    Weights are those of `Plan`, `highest` those of the highest vector: 0 for what lies before its row.
+    Weights are as in `Plan`, `highest` for the highest vector: 0 for digits before its row.
     """
     for k in range(0, limbs.shape[0], LIMBS):
         column = at + precision - LANES - k * DIGITS
@@ -386,14 +387,14 @@ def read_limbs(
 
 @njit(cache=True, nogil=True, inline="always")
 def split_limb(total: Any, limb: Any, inverse: Any) -> Any:
-    """Return the lowest limb of a sum of products, and a half, and what is carried to the next; below 2^49, exactly."""
+    """Return the lowest limb of a sum of products, and a half, and the carry to the next; below 2^49, exactly."""
     carry = np.floor((total + 0.5) * inverse)
     return np.float32(total - carry * limb + 0.5), carry
 
 
 @njit(cache=True, nogil=True)
 def multiply_four_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -> None:
-    """Write the four lowest limbs of products, and a half each: what `multiply_limbs` does, in one go."""
+    """Write the four lowest limbs of products, and a half each: `multiply_limbs` in one go."""
     inverse = 1 / limb
     a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
     b0, b1, b2, b3 = b[0], b[1], b[2], b[3]
@@ -427,7 +428,7 @@ def multiply(x: Array, y: Array, constants: Plan, out: Array) -> None:
     """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
 
     A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64. All are uint8
-    (size, n_primes, N), contiguous, flattened; size is a multiple of LANES. Constants are those of `plan`.
+    (size, n_primes, N), contiguous, flattened; size is a multiple of LANES. Constants are as in `plan`.
     """
     n_primes, precisions, precision = constants.primes.shape[0], constants.precisions, constants.precision
     row = n_primes * precision

@@ -1,8 +1,8 @@
-"""Sums of digits, sixteen at a time: their carries are those of one addition of integers, a bit a digit.
+"""Sums of digits, sixteen at a time: one addition of integers, with one bit per digit, gives their carries.
 
-With 256 − p added to every digit of x, the byte of a digit overflows exactly where x + y, carry included, reaches p.
-Where a byte overflows a bit of one integer says so, where it is 255 one of another, which a carry runs through: their
-sum has the carries. Where no byte overflowed, 256 − p is taken off again.
+With 256 − p added to every digit of x, the byte of a digit overflows exactly if x + y, carry included, reaches p.
+One integer has a bit for each byte that overflows, another for each byte that is 255, which a carry runs through: their
+sum has the carries. If no byte overflowed, 256 − p is taken off again.
 """
 
 from typing import Any
@@ -20,17 +20,17 @@ _BOOLS, _BYTES = ir.VectorType(ir.IntType(1), LANES), ir.VectorType(ir.IntType(8
 
 
 def _add_sixteen(typing: Any, x: Any, x_at: Any, y: Any, at: Any, p: Any, subtract: Any, carry: Any, out: Any) -> Any:
-    """Write sixteen digits of x ± y to out[at] and on, the highest first, and return what is carried on.
+    """Write sixteen digits of x ± y to out[at] and on, the highest first, and return the carry.
 
     Args:
         typing: numba's, which adds it.
         x: uint8, contiguous; its digits are read from x[x_at] on.
-        x_at: where they lie.
+        x_at: their index.
         y: as x; its digits are read from y[at] on, and become p − 1 − digit if they are subtracted.
-        at: where they lie, and where the sums go.
+        at: the index of these, and of the sums.
         p: the prime, below 256.
         subtract: whether to subtract.
-        carry: 0 or 1, what is carried into the lowest digit.
+        carry: 0 or 1, the carry into the lowest digit.
         out: as x.
     """
     signature = types.uint32(x, types.intp, y, types.intp, types.uint8, types.boolean, types.uint32, out)
@@ -91,13 +91,13 @@ def add(x: Array, y: Array, primes: Array, precisions: Array, precision: int, su
     """Write x + y, or x − y, of digits that are all known.
 
     The last row comes first: its highest digits are written as a whole vector, which may begin in the row before, whose
-    digits are written later. Only numbers where it would begin before the array have their digits written singly.
+    digits are written later. Only numbers for which it would begin before the array have their digits written singly.
 
     Args:
         x: uint8, (size, n_primes, N), contiguous, flattened; or sixteen zeros, to subtract from 0.
         y: as x, more than sixteen.
         primes: int64, below 256.
-        precisions: of each prime, int64. Where one has fewer than others, zeros are written.
+        precisions: of each prime, int64. If one has fewer than others, zeros are written.
         precision: N, the greatest of them.
         subtract: whether to subtract.
         out: as y.

@@ -1,13 +1,13 @@
 """Sixteen lanes at a time between digits and limbs: loads, shuffles and stores that are asked of the compiler (LLVM).
 
-A limb is what four digits make, 0 … p^4 − 1. Digit k of a limb c is ⌊c/p^k⌋ − p·⌊c/p^(k+1)⌋, in float32, which is exact
-(with c + 1/2 for c, so that rounding crosses no integer) while p^4 < 2^22. Only the sixteen lanes of a vector and
+A limb is the number of four digits, 0 … p^4 − 1. Digit k of a limb c is ⌊c/p^k⌋ − p·⌊c/p^(k+1)⌋, in float32, which is
+exact (with c + 1/2 for c, so rounding crosses no integer) while p^4 < 2^22. Only the sixteen lanes of a vector and
 shuffles of them are asked for, which the compiler makes the best of on every processor.
 
 Why by hand: numba has no vectors, and LLVM finds none in the plain loops, whose digits go to memory one by one. With
-those loops in place of `spread` and `gather`, 10^5 numbers of the default space take this many times as long (processor
+those loops instead of `spread` and `gather`, 10^5 numbers of the default space take this many times as long (processor
 time, runs in turn, AVX-512 and AVX2): encoding integers 5.3 and 5.1, fractions 2.3 and 2.5, the layout of fractions 1.7
-and 1.8, products 5.3 and 4.6. The loops stand in tests/numbers/kernels/test_vectors.py, which holds both equal; to time
+and 1.8, products 5.3 and 4.6. The loops are in tests/numbers/kernels/test_vectors.py, which holds both equal; to time
 them again, put them into `limbs` and clear numba's cache (`experiments/encode.py` times the encoder as it is).
 """
 
@@ -31,7 +31,7 @@ _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 
 
 def array_data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Return where the data of an array lies."""
+    """Return the address of an array's data."""
     return cgutils.create_struct_proxy(kind)(context, builder, array).data
 
 
@@ -62,12 +62,12 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
     Args:
         typing: numba's, which adds it.
         limbs: float32, contiguous.
-        first: where the lowest of the four limbs of the first number lies.
+        first: the address of the lowest of the four limbs of the first number.
         powers: float32, contiguous, (n_primes, 16): p^(-3), …, p^0, four times, for each prime.
         j: which prime it is.
         p: the prime, float32.
         out: float32 or uint8, contiguous; sixteen digits a number, the highest first.
-        at: where the first number's digits go.
+        at: the address for the first number's digits.
         row: the distance between two numbers' digits.
     """
     signature = types.void(limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
@@ -97,11 +97,11 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
             for place in (ir.Constant(_I64, BLOCK * limb) for limb in range(LIMBS))
         ]
         zeros, distance = ir.Constant(_FLOATS, [0.0] * LANES), builder.mul(row, ir.Constant(_I64, LANES * alignment))
-        # ⌊c/p^(k+1)⌋ stands in the lane before that of ⌊c/p^k⌋; for the highest digit of a limb it is 0.
+        # ⌊c/p^(k+1)⌋ is in the lane before ⌊c/p^k⌋; for the highest digit of a limb it is 0.
         above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
         for i in range(LANES):
             group, place = divmod(i, DIGITS)
-            if place == 0:  # bring the limbs of four numbers together, those of one row side by side
+            if place == 0:  # bring the limbs of four numbers together, the limbs of one row side by side
                 quarter = range(DIGITS * group, DIGITS * (group + 1))
                 halves = [*quarter, *(LANES + lane for lane in quarter)] * 2
                 high, low = choose(rows[3], rows[2], halves), choose(rows[1], rows[0], halves)
@@ -121,7 +121,7 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
 
 
 def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, j: Any, limbs: Any, first: Any) -> Any:
-    """Read what `_spread` writes: sixteen digits each of sixteen numbers become four limbs each, without the half.
+    """Undo `_spread`: sixteen digits each of sixteen numbers become four limbs each, without the half.
 
     Digits are uint8, contiguous, a number's from `at` + row·i on; limb l of number i goes to first + BLOCK·l + i of the
     limbs, float32. `typing` and `weights` are as of `_spread`, with p^3, …, p^0.

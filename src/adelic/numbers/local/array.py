@@ -22,7 +22,7 @@ Function = Callable[[FinitePlaces, Window], tuple[Any, npt.NDArray[np.int64]]]
 
 @dataclass(frozen=True, repr=False)
 class LocalField:
-    """The field Q_p, seen through a window of digits: to its arrays what an `AdeleSpace` is to those of adeles."""
+    """The field Q_p, seen through a window of digits: the space of its arrays, as `AdeleSpace` is of adeles."""
 
     window: Window
 
@@ -53,8 +53,8 @@ class LocalField:
 class PadicArray(NumberArray):
     """An immutable array of numbers of Q_p, p one prime; made by `padic` and by `AdeleArray.at`.
 
-    Each number is seen through a window of N digits, those of p^(−F) … p^(N−F−1), and `known` says how many of them,
-    from the lowest one up, are determined: precision is absolute, capped by the window, and no digit is shown that is
+    Each number is seen through a window of N digits, from p^(−F) to p^(N−F−1), and `known` counts how many of them,
+    from the lowest power up, are determined: precision is absolute, capped by the window, and no digit is shown that is
     not known. `+ - * /`, `** k`, unary minus, `==` and `!=` act element by element with NumPy's broadcasting; rational
     operands act exactly, and the window of two arrays' result holds the digits of both. `==` compares digits as far as
     both sides know them.
@@ -87,19 +87,19 @@ class PadicArray(NumberArray):
 
     @property
     def fractional_digits(self) -> int:
-        """Return F, how many of them stand below p^0."""
+        """Return F, how many of them are below p^0."""
         return self._window.fractional_digits
 
     @property
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
-        """Return the digits, unsigned (*, precision), most significant first; 0 where they are not known."""
+        """Return the digits, unsigned (*, precision), most significant first; 0 if they are not known."""
         return read_only(self._finite.digits[..., 0, :])
 
     @property
     def known(self) -> npt.NDArray[np.int32]:
         """Return how many digits of the window are known, from the lowest one up, int32 (*).
 
-        A number is known modulo p^(known − F): that exponent is what other systems call its absolute precision.
+        A number is known modulo p^(known − F): other systems call this exponent its absolute precision.
 
         >>> from adelic.numbers import padic
         >>> (padic([50, 7], 5, precision=6) / [5, 1]).known
@@ -108,9 +108,9 @@ class PadicArray(NumberArray):
         return read_only(self._finite.known[..., 0])
 
     def valuation(self) -> Any:
-        """Return the place of the lowest digit that is not 0, int for shape (), else int64 (*).
+        """Return the exponent of the lowest digit that is not 0, int for shape (), else int64 (*).
 
-        Where every known digit is 0, as of 0 itself, it is known − F: the valuation is at least that.
+        If every known digit is 0, as for 0 itself, it is known − F: the valuation is at least that.
 
         >>> from adelic.numbers import padic
         >>> padic([50, "7/5", 0], 5, precision=6, fractional_digits=1).valuation()
@@ -122,7 +122,7 @@ class PadicArray(NumberArray):
     def norm(self) -> Any:
         """Return the absolute values p^(−v), for shape () a `Fraction`, else objects (*); |p| is 1/p.
 
-        Where every known digit is 0 it is 0: the absolute value is at most p^(F − known).
+        If every known digit is 0 it is 0: the absolute value is at most p^(F − known).
 
         >>> from adelic.numbers import padic
         >>> padic([50, 7, 0], 5).norm().tolist()
@@ -143,11 +143,11 @@ class PadicArray(NumberArray):
         return self._apply(functions.unit_part, "has no known unit part")
 
     def lift(self) -> Any:
-        """Return the least number from 0 on with the known digits: the sum of digit · p^place.
+        """Return the least number from 0 on with the known digits: the sum of digit · p^exponent.
 
         Returns:
-            Integers where the window has no fractional digits: int for shape (), else an array (*) of int64, or of
-            objects where p^N passes it. With fractional digits, `Fraction` in place of the integers.
+            Integers if the window has no fractional digits: int for shape (), else an array (*) of int64, or of
+            objects if p^N passes it. With fractional digits, `Fraction` instead of the integers.
 
         >>> from adelic.numbers import padic
         >>> padic([-1, "1/3"], 5, precision=3).lift(), padic("7/5", 5, fractional_digits=1).lift()
@@ -159,7 +159,7 @@ class PadicArray(NumberArray):
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         if not self.shape:
             return values[0]
-        # Lifts are below p^N, so that int64 holds all of them or an array of objects is needed.
+        # Lifts are below p^N, so int64 holds all of them or an array of objects is needed.
         is_small = not self.fractional_digits and self.p**self.precision <= 2**63
         return np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape)
 
@@ -167,7 +167,7 @@ class PadicArray(NumberArray):
         """Return whether there is a square root in Q_p, bool (*): of 0 there is one.
 
         Raises:
-            PrecisionError: too few digits are known to tell, fewer than three of the unit part where p = 2.
+            PrecisionError: too few digits are known to tell, fewer than three of the unit part if p = 2.
 
         >>> from adelic.numbers import padic
         >>> padic([2, 3, 4, 5, 0], 7).is_square()
@@ -177,10 +177,10 @@ class PadicArray(NumberArray):
         return found if self.shape else bool(found)
 
     def sqrt(self) -> "PadicArray":
-        """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 where p = 2.
+        """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 if p = 2.
 
-        p^v · u has a root where v is even and u is a square modulo p, or 1 modulo 8 where p = 2. As many digits of the
-        root's unit part are known as of the number's, one less where p = 2; of a number whose known digits are all 0,
+        p^v · u has a root if v is even and u is a square modulo p, or 1 modulo 8 if p = 2. As many digits of the
+        root's unit part are known as of the number's, one less if p = 2; of a number whose known digits are all 0,
         half of those.
 
         Raises:
@@ -198,7 +198,7 @@ class PadicArray(NumberArray):
         return self._apply(functions.square_root, f"has no square root in Q_{self.p}")
 
     def exp(self) -> "PadicArray":
-        """Return Σ x^j / j!, which converges where v(x) > 1/(p − 1): v(x) >= 1, or 2 where p = 2.
+        """Return Σ x^j / j!, which converges if v(x) > 1/(p − 1): v(x) >= 1, or 2 if p = 2.
 
         As many digits are known as of x.
 
@@ -214,10 +214,10 @@ class PadicArray(NumberArray):
         return self._apply(functions.exponential, f"has no exponential in Q_{self.p}")
 
     def log(self, *, p_branch: Any = None) -> "PadicArray":
-        """Return the logarithms: the homomorphism that is Σ (−1)^(j+1) · (x − 1)^j / j where that converges.
+        """Return the logarithms: the homomorphism that is Σ (−1)^(j+1) · (x − 1)^j / j if that converges.
 
         It converges for 1-units, v(x − 1) >= 1. A unit is a root of unity, whose logarithm is 0, times a 1-unit (up to
-        sign where p = 2). As many digits are known as of the unit part.
+        sign if p = 2). As many digits are known as of the unit part.
 
         Args:
             p_branch: a rational number for log(p), which nothing determines; 0 is Iwasawa's choice. Without one, only
@@ -246,7 +246,7 @@ class PadicArray(NumberArray):
 
         Raises:
             DomainError: a number has a negative valuation.
-            PrecisionError: its lowest digit, that of p^0, is not known.
+            PrecisionError: its digit of p^0 is not known.
 
         >>> from adelic.numbers import padic
         >>> w = padic([2, 7, 10], 5, precision=6).teichmuller()
@@ -282,7 +282,7 @@ class PadicArray(NumberArray):
         return "1" if k == 0 else str(self.p) if k == 1 else f"{self.p}^{k}"
 
     def _apply(self, function: Function, reason: str) -> "PadicArray":
-        """Apply a function to every number; `reason` is what an error says of the number first."""
+        """Apply a function to every number; `reason` begins an error's text about the number."""
         if not self.size:
             return self
         values, known = self._tried(function, reason)
@@ -291,7 +291,7 @@ class PadicArray(NumberArray):
         return self.space.array(FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
 
     def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:
-        """Return what a function gives of all numbers, or raise an error that names the number."""
+        """Return a function's results for all numbers, or raise an error that names the number."""
         try:
             return function(self.reshape(-1)._finite, self._window)
         except FunctionError as error:
@@ -331,7 +331,7 @@ def padic(
         values: whatever `AdeleSpace.encode` takes, of shape (*).
         p: prime.
         precision: N, how many digits the window holds.
-        fractional_digits: F, how many of them stand below p^0; when left out, as many as the numbers need.
+        fractional_digits: F, how many of them are below p^0; when left out, as many as the numbers need.
         floats: as for `AdeleSpace.encode`.
 
     Returns:

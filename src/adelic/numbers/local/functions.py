@@ -21,7 +21,7 @@ from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import legendre, valuation
 from adelic.numbers.window import Window
 
-_BALANCE = 4  # how many products of the series cost as much as one of a power
+_BALANCE = 4  # so many products of the series cost as much as one for a power
 
 Counts = npt.NDArray[np.int64]
 
@@ -43,7 +43,7 @@ class TooFewDigitsError(FunctionError):
 
 
 def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
-    """Raise an error at the first number where there is one."""
+    """Raise an error at the first number if there is one."""
     if where.any():
         index = int(where.argmax())
         raise error(index, reason(index))
@@ -57,7 +57,7 @@ def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts,
 
 
 def _values(x: FinitePlaces, p: int) -> Any:
-    """Return the residues: one number alone as what multiplies fastest, several as objects."""
+    """Return the residues: one number alone as the type that multiplies fastest, several as objects."""
     values = finite.residues(x.digits[:, 0], p)
     long = [integers.as_long(value, x.digits.shape[-1] * p.bit_length()) for value in values]
     return long[0] if len(long) == 1 else np.array(long, dtype=object)
@@ -69,7 +69,7 @@ def _power(p: int, exponents: Counts) -> Any:
 
 
 def _of_each(function: Callable[[int], Any], numbers: npt.NDArray[Any]) -> Any:
-    """Return a function of each number, of which many may be the same; one alone where all are."""
+    """Return a function of each number, of which many may be the same; one alone if all are."""
     if len(numbers) == 1:
         return function(numbers.item())
     distinct, where = np.unique(numbers, return_inverse=True)
@@ -85,16 +85,14 @@ def _pow(x: Any, exponent: int, modulus: Any) -> Any:
 
 
 def unit_part(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
-    """Return the u, where x = p^v · u and p does not divide u; they are known as far as the window goes.
+    """Return the u of x = p^v · u with p not dividing u; they are known as far as the window goes.
 
     >>> from adelic.numbers import padic
     >>> print(padic(12, 2, 6).unit())
     …0011_2
     """
     p, precision, f, known, v = _parameters(x, window)
-    _refuse(
-        TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known, so that it has no known unit part"
-    )
+    _refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known, so it has no known unit part")
     known = np.minimum(known - v + f, precision)
     return _values(x, p) // _power(p, v) * p**f % _power(p, known), known
 
@@ -128,9 +126,9 @@ def _unit_digit(x: FinitePlaces, v: Counts, count: int = 1) -> npt.NDArray[Any]:
 
 
 def square_root(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
-    """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 where p = 2.
+    """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 if p = 2.
 
-    With r digits of the unit part known, r digits of the root's are, and r − 1 where p = 2.
+    With r digits of the unit part known, r digits of the root's are, and r − 1 if p = 2.
 
     >>> from adelic.numbers import padic
     >>> padic(2, 7, 4).sqrt().lift(), 2166**2 % 7**4
@@ -202,7 +200,7 @@ def _two_part(p: int) -> tuple[int, int, int]:
     """Return e and the odd q with p − 1 = 2^e · q, and an element of order 2^e modulo p."""
     e = valuation(p - 1, 2)
     q = (p - 1) >> e
-    # Half of the residues are no squares, so that one of the first few is not one.
+    # Half of the residues are no squares, so one of the first few is not one.
     return e, q, pow(next(n for n in range(2, p) if pow(n, (p - 1) // 2, p) != 1), q, p)
 
 
@@ -241,7 +239,7 @@ def exponential(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
 def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     """Return log(x) of units x: the homomorphism with log(1 + t) = Σ (−1)^(j+1) · t^j / j, and 0 at roots of unity.
 
-    The result is known to as many digits as x, and to two where p = 2, since all logarithms are 0 modulo 4.
+    The result is known to as many digits as x, and to two if p = 2, since all logarithms are 0 modulo 4.
 
     >>> from adelic.numbers import padic
     >>> print(padic(6, 5, 4).log())     # and exp of it is 6
@@ -264,10 +262,10 @@ def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
 
 
 def _logarithm(x: Any, exponent: int, p: int, r: int) -> Any:
-    """Return log(x) modulo p^r, where x to an exponent is 1 modulo p, or 4; x is known modulo p^r.
+    """Return log(x) modulo p^r, if x to an exponent is 1 modulo p, or 4; x is known modulo p^r.
 
     Of x to the exponent times p^k it is as many times as large, and the series takes a (k + 1)-th of the terms, which
-    are summed in rows, so that two roots of their number of long products suffice (M. S. Paterson, L. J. Stockmeyer,
+    are summed in rows, so two roots of their number of long products suffice (M. S. Paterson, L. J. Stockmeyer,
     1973). A square is known to one digit more at p = 2.
     """
     bits = p.bit_length()
@@ -309,7 +307,7 @@ def teichmuller(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     _refuse(
         UndefinedError,
         (v < known) & (v < f),
-        lambda i: f"its valuation is {v[i] - f}, so that it has no residue modulo {p}",
+        lambda i: f"its valuation is {v[i] - f}, so it has no residue modulo {p}",
     )
     _refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
     base = integers.as_long(p, precision * p.bit_length())

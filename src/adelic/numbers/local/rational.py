@@ -14,14 +14,14 @@ from adelic.numbers import hensel, integers, primes, rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.window import checked_prime
 
-_TRIED = 10**6  # divisors, where no library factors integers
+_TRIED = 10**6  # divisors, if no library factors integers
 
 
 class Period(NamedTuple):
-    """Where the digits of a rational number begin to repeat, and how many repeat: two integers, or two arrays (*).
+    """The period of a rational number's digits: how many precede it, and its length, two integers or two arrays (*).
 
     Attributes:
-        before: how many digits, from that of p^min(v, 0) up, stand before those that repeat.
+        before: how many digits, from p^min(v, 0) up, come before the repeating ones.
         length: how many digits repeat.
 
     >>> Period(before=1, length=2).length
@@ -74,7 +74,7 @@ def norm(values: Any, p: int) -> Any:
 
 
 def period(values: Any, p: int) -> Period:
-    """Return after how many p-adic digits those of a rational number repeat, and the length of what repeats.
+    """Return after how many p-adic digits a rational number's digits repeat, and the length of the period.
 
     The digits of n/m, p not dividing m, repeat with the order of p modulo m: from the k on for which the remainder
     n_k/m of `hensel_digits` lies in −1 … 0, since these are the numbers A/(1 − p^L) with 0 <= A < p^L, or −1. An
@@ -134,7 +134,7 @@ def _period(q: Fraction, p: int) -> Period:
     n, m = q.numerator, q.denominator
     e = primes.valuation(m, p)
     m //= p**e
-    # Digits that repeat from one place on do so from every later one, so that halving finds the first.
+    # Digits that repeat from one position on do so from every later one, so halving finds the first.
     end = 1
     while not _repeats(n, m, p, end):
         end *= 2
@@ -143,7 +143,7 @@ def _period(q: Fraction, p: int) -> Period:
 
 
 def _repeats(n: int, m: int, p: int, k: int) -> bool:
-    """Return whether the digits from the k-th on repeat from the first: what is left of n/m lies in −1 … 0."""
+    """Return whether the digits from the k-th on repeat from the first: the rest of n/m lies in −1 … 0."""
     rest = n - hensel.residue(n, m, p, k).value * m
     return bool(-m * p**k <= rest <= 0)
 

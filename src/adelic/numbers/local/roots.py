@@ -18,7 +18,7 @@ Polynomial = tuple[int, ...]
 
 
 class _Branch(NamedTuple):
-    """A root start + p^depth · t, where t is the one root of a polynomial that is `residue` modulo p."""
+    """A root start + p^depth · t; t is the one root of a polynomial that is `residue` modulo p."""
 
     start: int
     depth: int
@@ -41,20 +41,20 @@ def hensel_roots(
     A root modulo p at which the derivative is not 0 lifts in one way, by Newton's steps. At another one, r, the roots
     of f(r + p^s·x), without the powers of p that divide it, are searched in the same way, s being the least slope of
     the Newton polygon; this ends, since the repeated factors of f are left out first. Roots that are not p-adic
-    integers are the inverses of those of the reversed polynomial.
+    integers are the inverses of the roots of the reversed polynomial.
 
     Args:
         polynomial: f, with rational coefficients, known exactly: text such as "x^2 - 2"; coefficients, the constant
             one first; a polynomial of sympy or python-flint in one variable.
         p: prime.
         precision: to which power of p the roots are computed.
-        fractional_digits: how many digits the window has after the point, so that roots can be squared, say; None for
+        fractional_digits: how many digits the window has after the point, so roots can be squared, say; None for
             as many as a root needs.
 
     Returns:
         `PadicArray` (n_roots,), each root once, the p-adic integers first; ordered by their digits from the lowest up,
-        the others by those of their inverses. The window has `fractional_digits` after the point and `precision` before
-        it.
+        the others by the digits of their inverses. The window has `fractional_digits` after the point and `precision`
+        before it.
 
     Raises:
         EncodingError: it is not a polynomial, or it is 0.
@@ -127,7 +127,7 @@ def _inverse(branch: _Branch, p: int, precision: int) -> Fraction:
     while branch.modulo(p, known) == 0:
         known *= 2
     v = valuation(branch.modulo(p, known), p)
-    # p^v · (1/w) is needed modulo p^(N + v), so that w/p^v is.
+    # p^v · (1/w) is needed modulo p^(N + v), so w/p^v is.
     unit = branch.modulo(p, precision + 2 * v) // p**v
     return Fraction(integers.divide_modulo(1, unit, p, precision + v), p**v)
 
