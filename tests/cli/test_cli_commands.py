@@ -209,7 +209,7 @@ def test_a_path_that_is_no_unicode(tmp_path):
         capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=600, check=False,
     )  # fmt: skip
     assert found.returncode == 0
-    assert b"out\\udcff/train.csv: 62 rows" in found.stdout
+    assert b"out\\udcff/train.csv: 62 examples" in found.stdout
     assert b"out\\udcff" in (tmp_path / os.fsdecode(b"out\xff") / "dataset.json").read_bytes()
 
 
