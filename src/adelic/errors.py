@@ -146,7 +146,7 @@ _OUT_OF_MEMORY = ("failed to map segment", "Cannot allocate memory", "not enough
 def needs_extra(what: str, extra: str, package: str = "adelic") -> Iterator[None]:
     """Raise `MissingExtraError` if an import in this block fails, naming the extra that brings the library.
 
-    Blocks may be nested: the outermost one has the last word, since it knows what was asked for. `what` is the part of
+    Blocks may be nested: the outermost one decides, since it knows the request. `what` is the part of
     the package that needs the library, `extra` one of pyproject.toml. If memory is too short for the library, the
     message tells so, and no extra would help. Other errors pass, also errors of adelic's own modules.
 

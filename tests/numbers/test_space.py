@@ -229,7 +229,7 @@ def test_real_values_are_as_exact_as_their_type(dtype):
     assert space.from_digits(space.encode(numbers).digits, reals).decode().tolist() == numbers
     assert space.from_digits(space.encode(numbers[0]).digits, reals[0]).decode() == numbers[0]
     off = reals.astype(np.float64) * (1 + 3 * float(np.finfo(dtype).eps))
-    with pytest.raises(DecodingError, match="a radius says how far a real value that from_digits was given may be off"):
+    with pytest.raises(DecodingError, match="a radius bounds the error of a real value that from_digits was given"):
         space.from_digits(space.encode(numbers).digits, off.astype(dtype)).decode()
 
 

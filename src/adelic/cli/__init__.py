@@ -1,6 +1,6 @@
 """The command line: parse, call, print.
 
-`options` has what the commands share, each other module one command, or a few that belong together. They are loaded
+`options` is shared by the commands, each other module one command, or a few that belong together. They are loaded
 when they are called. The options of data and experiments, and their help, come from the fields of dataclasses, never
 from here. One more command is a function in a module, and a line in `app` here; another package adds one by the entry
 points `adelic.commands`.
@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(with_options(str(error), flags), USER_ERROR)
     except CycloptsError as error:
         cause = error.__cause__
-        if isinstance(cause, AdelicError) and error.target is not None:  # of what reads a text: it says everything
+        if isinstance(cause, AdelicError) and error.target is not None:  # it is complete
             _fail(with_options(str(cause), flags_of(error.target)), USER_ERROR)
         _fail(f"{error} (see `{shlex.join(['adelic', *(error.command_chain or ()), '--help'])}`)", USER_ERROR)
     except KeyboardInterrupt as stop:
@@ -268,7 +268,7 @@ def _terminable(message: str) -> Iterator[None]:
 
 
 def _signal_again(ignored: Any) -> None:
-    """Send a signal again that came while an object was deleted: Python prints what is raised there, and goes on."""
+    """Send a signal again that came while an object was deleted: Python prints an error raised there, and goes on."""
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         signum = getattr(ignored.exc_value, "signum", signal.SIGINT)
         again = threading.Timer(0.01, os.kill, [os.getpid(), signum])  # when the deletion is over

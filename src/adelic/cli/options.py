@@ -233,7 +233,7 @@ def with_options(text: str, flags: Mapping[str, str]) -> str:
     text = re.sub(r"\bprimes=\(([\d, ]+)\)", lambda match: "primes=" + match[1].replace(" ", "").strip(","), text)
     text = re.sub(r"\bprecision=\{([\d:, -]+)\}", lambda match: "precision=" + match[1].replace(" ", ""), text)
     for name, flag in flags.items():
-        # In messages it has underscores or dashes, and Python's name or the option's; behind --search it names a
+        # In messages it has underscores or dashes, and Python's name or the option's; after --search it names a
         # dimension.
         spelled = "|".join(re.escape(each).replace("_", "[-_]") for each in (name, flag.removeprefix("--")))
         text = re.sub(rf"(?<!--search )(?<![\w-])(?:{spelled})=", f"{flag} ", text)

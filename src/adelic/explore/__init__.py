@@ -90,7 +90,7 @@ def _fitting_space(
         raise ConfigurationError(
             "the page shows one number of digits for all primes; precision=16, not digits by prime"
         )
-    # First as asked for: errors of the primes or the precision come before those of the numbers.
+    # First as asked for: errors of the primes or the precision come before errors of the numbers.
     space = AdeleSpace(primes, precision, fractional_digits or 0)  # type: ignore[arg-type]  # any sequence will do
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")

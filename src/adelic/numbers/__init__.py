@@ -5,7 +5,7 @@ numba is imported when many numbers are first computed with; if it is not instal
 too. The public names are in `__all__`. Inside:
 
 - `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` a caller's values
-- `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits
+- `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers`: long integers
 - `hensel`: p-adic digits and arithmetic of one number, the readable reference that tests hold everything to
 - `finite`, `real`: the p-adic and the real coordinates of many numbers; `kernels`: compiled arithmetic, for them
 - `number_array`: the common base of arrays of adeles and of p-adic numbers

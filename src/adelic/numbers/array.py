@@ -52,7 +52,7 @@ class AdeleArray(NumberArray):
 
     @property
     def approximation_error(self) -> npt.NDArray[np.float64]:
-        """Return |number − float| where `encode` approximated floats, float64 (*); 0 if the number is exact.
+        """Return |number − float| for floats that `encode` approximated, float64 (*); 0 if the number is exact.
 
         Only the policies "limit:D" and "shortest" approximate. Results of approximations have the error NaN:
         it is not followed through arithmetic.
@@ -118,7 +118,7 @@ class AdeleArray(NumberArray):
         return LocalField(Window((window.primes[j],), (n,), window.fractional_digits)).array(places)
 
     def valuation(self) -> npt.NDArray[np.int64]:
-        """Return the valuations v_p, int64 (*, n_primes): the place of the lowest digit that is not 0.
+        """Return the valuations v_p, int64 (*, n_primes): the exponent of the lowest digit that is not 0.
 
         If every known digit is 0, as for 0 itself, it is the first exponent that is not known, N − F if
         all are: the valuation is at least that. (`adelic.numbers.valuation` is the one of rational numbers.)
@@ -226,8 +226,8 @@ class AdeleArray(NumberArray):
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
                 f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text(15)} within {within}"
-                ", or more than one may have them; more primes or digits widen the bound, and a radius says how far a "
-                "real value that from_digits was given may be off"
+                ", or more than one may have them; more primes or digits widen the bound, and a radius bounds the "
+                "error of a real value that from_digits was given"
             )
         return q
 

@@ -212,7 +212,7 @@ def _suits_columns(rationals: Rationals, window: Window) -> bool:
 
 def _encode_columns(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of int64 in lowest terms by NumPy, one digit of all numbers at a time."""
-    out[:, :, :] = 0  # also the digits below p^0, and beyond those of a prime that has fewer than others
+    out[:, :, :] = 0  # also the digits below p^0, and columns beyond the digits of a prime
     last = window.precision - 1
     for block in blocks(len(rationals.numerators)):
         below = []
@@ -388,7 +388,7 @@ def _counts(window: Window) -> npt.NDArray[np.int64]:
 
 
 def valuations(x: FinitePlaces, fractional_digits: int) -> npt.NDArray[np.int64]:
-    """Return the place of the lowest known digit other than 0, or of the first unknown one, int64 (*, n_primes)."""
+    """Return the exponent of the lowest known digit other than 0, or of the first unknown one, int64 (*, n_primes)."""
     is_digit = x.digits[..., ::-1] != 0
     first = np.where(is_digit.any(axis=-1), is_digit.argmax(axis=-1), x.known)
     return first.astype(np.int64) - fractional_digits
@@ -409,7 +409,7 @@ def norms(x: FinitePlaces, window: Window) -> npt.NDArray[np.object_]:
 
 
 def agree(x: FinitePlaces, y: FinitePlaces) -> npt.NDArray[np.bool_]:
-    """Return where two arrays of one shape have the same digits, as far as both know them, bool (*, n_primes)."""
+    """Return whether two arrays of one shape have the same digits, as far as both know them, bool (*, n_primes)."""
     known = np.minimum(x.known, y.known)[..., None]
     place = np.arange(x.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as they are ordered
     return np.asarray(((x.digits == y.digits) | (place >= known)).all(axis=-1))

@@ -1,7 +1,7 @@
 """The common base of arrays of adeles, of algebraic numbers and of p-adic numbers: NumPy's ways, and arithmetic.
 
 An array has p-adic coordinates (`finite`), and next to them those of a real or complex place, or none (`NoPlace`). An
-operation acts on each: its name chooses the function of `finite` and that of the place. An operand that is no array
+operation acts on each: its name chooses the functions of `finite` and of the place. An operand that is no array
 acts exactly, and the window of two arrays' result holds the digits of both.
 """
 
@@ -191,7 +191,7 @@ class NumberArray:
         return type(self)(self.space, place, places, errors)
 
     def _agrees(self, other: "NumberArray") -> npt.NDArray[np.bool_]:
-        """Return where two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
+        """Return whether two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
         shape = common_shape(self, other)
         same_digits = finite.agree(self._finite.broadcast_to(shape), other._finite.broadcast_to(shape)).all(axis=-1)
         return np.asarray(same_digits & self._real.broadcast_to(shape).overlaps(other._real.broadcast_to(shape)))

@@ -323,7 +323,7 @@ class RealPlace(Shaped):
 
 
 def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
-    """Return a place whose exponents are 0, without storing one a number."""
+    """Return a place whose exponents are 0, without storing one per number."""
     return RealPlace(centre, radius, denominator, np.broadcast_to(np.zeros((), dtype=BEYOND), centre.shape))
 
 

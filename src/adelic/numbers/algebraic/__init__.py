@@ -3,5 +3,5 @@
 - `polynomials`: the definition of a field, and its roots; `place`: real and complex balls, and bounds of heights
 - `decoding`: from coordinates back to the number
 
-May import `array` and what that imports, but not `adelic.numbers.space`, whose `AdeleSpace.over` calls it.
+May import `array` and its imports, but not `adelic.numbers.space`, whose `AdeleSpace.over` calls it.
 """

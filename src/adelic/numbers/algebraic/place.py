@@ -53,7 +53,7 @@ class Height(Shaped):
         """Return the bounds of 1/α.
 
         With n = m·α the norm N = N(n) is an integer other than 0, and N/n, the product of n's other conjugates, lies in
-        Z[θ]. So N is a denominator of 1/α = m·(N/n)/N, and 1/|α| <= |m·(N/n)|.
+        Z[θ]. Therefore N is a denominator of 1/α = m·(N/n)/N, and 1/|α| <= |m·(N/n)|.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             size = self.denominator * self.house * SLACK

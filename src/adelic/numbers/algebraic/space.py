@@ -265,7 +265,7 @@ class AlgebraicSpace:
     def from_digits(self, digits: Any, value: Any, *, radius: Any = None) -> "AlgebraicArray":
         """Return the array with these coordinates, for decoding the output of a network or a file.
 
-        The numbers are taken to be n/m, n in Z[θ], with m and the absolute values of all conjugates at most H, where
+        The numbers are taken to be n/m, n in Z[θ], with m and the absolute values of all conjugates at most H, with
         (2^d · H³ · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
 
         Args:

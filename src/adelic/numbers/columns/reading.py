@@ -439,7 +439,7 @@ def _binary(values: npt.NDArray[np.float64]) -> Rationals:
 
 
 def _joined(n: Integers, m: Integers, others: Integers, pairs: list[tuple[int, int]]) -> Rationals:
-    """Return int64 fractions, with longer ones in the places of others."""
+    """Return int64 fractions, with longer ones at the positions of others."""
     if not len(others):
         return Rationals(n, m, n.shape)
     numerators, denominators = n.astype(object), m.astype(object)

@@ -108,7 +108,7 @@ class HardChannel:
 class SoftChannel:
     """Each digit has its own probability; best (size, n_primes, max_precision) belong to the likeliest digits.
 
-    `best` is 0 if a prime has no digit: nothing is in doubt there.
+    `best` is 0 if a prime has no digit, which is never in doubt.
     """
 
     space: AdeleSpace
@@ -317,8 +317,8 @@ class RedundantResidueCode:
         """Return the numbers whose digits these are, up to a few that are wrong.
 
         The confidence is L / (L + K/M): L is the probability of the given digits if the value is right, K the number
-        of numbers in the code and M that of words, so K/M is what all other numbers together would have on
-        average if they met the digits by chance alone. Other numbers that decoding did come across count with their
+        of numbers in the code and M the number of words, so K/M is the share that all other numbers together would have
+        on average if they met the digits by chance alone. Other numbers that decoding did come across count with their
         own probability. It is cautious: in fact no other number is near.
 
         Args:

@@ -5,7 +5,7 @@
 
 A new kernel gives the digits of `adelic.numbers.hensel`, as a test checks. May import NumPy and numba alone, and names
 the extra that brings numba. It has numba's `njit` for all compiled functions of the package: it logs that it compiles,
-and compiled code is always kept. With cache=True numba keeps a function next to its module or, where that folder
+and compiled code is always kept. With cache=True numba keeps a function next to its module or, if that folder
 cannot be written, in the user's cache folder (`NUMBA_CACHE_DIR` names another).
 """
 

@@ -2,7 +2,7 @@
 
 Layout everywhere: digits (size, n_primes, precision), most significant digit first; known (size, n_primes) counts the
 known digits from the lowest one upwards; `precisions` has the number of digits of each prime, and columns beyond are 0
-and never known. A kernel that meets a number that does not fit returns its place as (index, prime index, code), and
+and never known. A kernel that meets a number that does not fit returns its position as (index, prime index, code), and
 (-1, 0, 0) when all is well.
 
 `finite`, `real` and `rationals` import this module when first needed, since numba takes long to load.
@@ -173,8 +173,8 @@ def multiply(a: Operand, b: Operand, primes: Array, precisions: Array, below: in
 def divide(a: Operand, b: Operand, primes: Array, precisions: Array, above: int, result: Operand) -> Failure:
     """Write a / b: Hensel lifting on digit arrays, the remainder carried as in long division from the low end.
 
-    A quotient of units begins at the place `above` of the window, F unless a or b has other fractional digits; each may
-    have other columns than the result.
+    A quotient of units begins at the position `above` of the window, F unless a or b has other fractional digits; each
+    may have other columns than the result.
     """
     (x, x_known), (y, y_known), (out, out_known) = a, b, result
     size, n_primes, precision = out.shape

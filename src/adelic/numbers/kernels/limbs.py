@@ -260,7 +260,7 @@ def copy_few(source: Array, first: int, out: Array, at: int, count: int) -> None
 @njit(cache=True, nogil=True)
 def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: int, row: int, zeros: Array) -> None:
     """Write [0, …, 0, real] for sixteen numbers from reals[first] on, the first one's from out[at] on."""
-    last = precision - LANES  # where the vector starts that ends in the real
+    last = precision - LANES  # the start of the vector that ends in the real
     if last >= 0:
         spread_reals(reals, first, out, at + last, row)
     for number in range(LANES):

@@ -3,6 +3,6 @@
 `functions`: one number at one prime, the readable reference; `array`: arrays of such numbers; `roots`: of polynomials;
 `rational`: valuations, absolute values and periods of rational numbers, which are known exactly.
 
-May import `number_array`, `algebraic.polynomials`, and what these import. Another function is
+May import `number_array`, `algebraic.polynomials`, and their imports. Another function is
 one of `functions`, from `Residue` to `Residue`, and a method of `array.PadicArray`.
 """

@@ -302,7 +302,7 @@ class PadicArray(NumberArray):
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""
         flat = self.reshape(-1)._finite
         text = finite.text(flat, i, 0, self._window)
-        # Of long numbers the lowest digits are shown: valuation and unit part decide what functions are defined.
+        # Of long numbers the lowest digits are shown: valuation and unit part decide which functions are defined.
         position = np.unravel_index(i, self.shape)
         return f"{text if len(text) <= 60 else '…' + text[-58:]}{at_position(position)}"
 

@@ -205,7 +205,7 @@ def _two_part(p: int) -> tuple[int, int, int]:
 
 
 def exponential(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
-    """Return exp(x) = Σ x^j / j!, which converges where v(x) > 1/(p − 1); it is known to as many digits as x.
+    """Return exp(x) = Σ x^j / j!, which converges if v(x) > 1/(p − 1); it is known to as many digits as x.
 
     Newton's steps find the y with log(y) = x: y·(1 + x − log(y)) has twice as many digits right, or one less at p = 2.
 

@@ -48,8 +48,8 @@ def hensel_roots(
             one first; a polynomial of sympy or python-flint in one variable.
         p: prime.
         precision: to which power of p the roots are computed.
-        fractional_digits: how many digits the window has after the point, so roots can be squared, say; None for
-            as many as a root needs.
+        fractional_digits: how many digits the window has after the point, so that roots can be squared, for example;
+            None for as many as a root needs.
 
     Returns:
         `PadicArray` (n_roots,), each root once, the p-adic integers first; ordered by their digits from the lowest up,
