@@ -84,7 +84,7 @@ def test_bad_numbers_of_digits(option, values):
 )  # fmt: skip
 def test_more_digits_than_can_be_worked_with(options, most):
     """Refused at once, by their number, whatever the primes are."""
-    with pytest.raises(SpaceError, match=f"digits a number.* here precision={most}$") as caught:
+    with pytest.raises(SpaceError, match=f"digits per number.* here precision={most}$") as caught:
         AdeleSpace(**options)
     assert len(str(caught.value)) < 250
 

@@ -37,7 +37,7 @@ class NothingKnownError(ArithmeticError):
 
 
 def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
-    """Return the first p-adic digits of n/m, lowest first, by Hensel lifting.
+    """Return the lowest p-adic digits of n/m, lowest power first, by Hensel lifting.
 
     The solution of m·x ≡ n (mod p^k) is lifted from k to k + 1 by the digit c = n · m^(-1) mod p, then n becomes
     (n − c·m) / p (paper, appendix "Hensel's Lemma"). |n| never exceeds max(|n|, m), so nothing grows.
