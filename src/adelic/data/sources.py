@@ -29,8 +29,8 @@ class Seeded:
     """What has a seed.
 
     Attributes:
-        seed: Seed of what is drawn at random: questions, negative examples and parts of the data; of a run also the
-            first weights, the rows of each step, and what a search proposes.
+        seed: Seed of all random choices: questions, negative examples and parts of the data; for a run also the first
+            weights, the examples of each step, and the proposals of a search.
     """
 
     seed: int = option(0, least=0, greatest=2**63 - 1)
@@ -71,8 +71,8 @@ class TaskData(_Data):
         task: its name.
         n: Size n of the task's objects.  [default: the smallest published]
         edition: Version of the task's data; `adelic data info TASK` lists them.  [default: published]
-        split: How the rows of a task are divided: published (as published, without regard to symmetries) or orbits
-            (whole orbits under the task's symmetries in one part, so that images of rows may be trained on).
+        split: How the examples of a task are divided: published (as published, without regard to symmetries) or orbits
+            (whole orbits under the task's symmetries in one part, so images of examples may be trained on).
         task_options: Options that the task has, as labelling=random; `adelic data info TASK` lists them.
 
     Raises:
@@ -158,7 +158,7 @@ class TableData(_Data):
         path: of the file: CSV, JSON lines or Parquet.
         target: The column of a table to predict.
         columns: The number columns of a table to predict from, as a,b.  [default: all others]
-        split: Of a table: random, or the name of a column that says train, validation or test.  [default: published;
+        split: For a table: random, or the name of a column of train, validation or test.  [default: published;
             random for a table]
         groups: A column of a table; rows with the same value in it stay in one part.
         answer: Whether a table's target is classes or a number; with none, its values tell.  [default: none]
