@@ -178,7 +178,7 @@ def test_a_duplicate_is_found_across_the_splits_and_in_another_labelling(planted
 
     d = planted("quiver", change)
     line = len(ours("quiver", 6)["test"][1]) + 1
-    assert first(d, "duplicate") == f"quiver_test.jsonl:{line}: the same row as quiver_train.jsonl:8"
+    assert first(d, "duplicate") == f"quiver_test.jsonl:{line}: the same example as quiver_train.jsonl:8"
     assert set(d.provenance["problems"]) == {"duplicate"}
 
 
@@ -228,14 +228,14 @@ MALFORMED = {
     "many brackets": ("[" * 5000, "is not an object with"),
     "no column": ('{"mHeight": 0}', "is not an object with the columns of mheight"),
     "another size": ('{"Permutation": [2, 3, 0, 1], "mHeight": 0}', "[2, 3, 0, 1] are not the 7 tokens"),
-    "another token": (P7.replace("6", "7") % 0, "are not the 7 tokens of a row of mheight n=7"),
+    "another token": (P7.replace("6", "7") % 0, "are not the 7 tokens of an example of mheight n=7"),
     "text in it": (P7.replace("6", '"6"') % 0, "'6' is not a whole number"),
     "a float": (P7 % "0.0", "the label 0.0 is not a whole number"),
     "a bool": (P7 % "true", "the label True is not a whole number"),
     "a negative label": (P7 % -1, "the label -1 is not one of 0..3"),
     "no class": (P7 % 9, "the label 9 is not one of 0..3"),
     "a huge label": (P7 % 10**30, "is not a whole number of 64 bits"),
-    "a long line": (" " * 20_000, "it is longer than that of any row"),
+    "a long line": (" " * 20_000, "it is longer than any example"),
 }
 
 

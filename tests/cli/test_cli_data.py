@@ -241,7 +241,7 @@ def test_export_for_the_authors_loader(works, folder):
         f"all/{name}_train.txt: 68 examples",
         f"all/{name}_test.txt: 17 examples",
         "all/schubert_3.json",
-        "validation: rows of validation stand at the end of the train files: the loader has no such split",
+        "validation: validation examples are at the end of the train files: the loader has no such split",
         "loader: get_dataset('schubert', 3, folder=...) of github.com/pnnl/ML4AlgComb",
     ]
     assert (folder / "all" / f"{name}_test.txt").is_file()

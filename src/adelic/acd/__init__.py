@@ -16,7 +16,7 @@ True
 One folder or file is one task, and `TASKS` has them by name; nothing else knows their names. To add one, make a module
 with a `TASK` (see `adelic.data.Task`), name it below, and put what is to be said of it, and its published counts, into
 `facts`. Several tasks share `permutations`, which also reads what callers give; `published` reads the files of the data
-set's authors, and `authors_layout` writes them for their loader. What a task, a data set, a split and a store are is in
+set's authors, and `authors_layout` writes them for their loader. What a task, a dataset, a split and a store are is in
 `adelic.data`; `load` and what stands beside it here are its functions.
 
 May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`.

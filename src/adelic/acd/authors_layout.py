@@ -1,7 +1,7 @@
 """Text files under the names, and in the form, that the loader of the dataset's authors reads.
 
-The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It knows no validation rows: those of ours
-stand in its train files, behind the rows of train.
+The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It knows no validation examples: ours are
+at the end of its train files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +26,9 @@ class AuthorsLayout:
         sizes: the sizes that it reads.
         files: where each file of a split is, with {n}, {steps} (n - 1), {split} (train, test) and {label} to be filled
             in.
-        labels: the classes that have files of their own, and their {label}; none where a file has all rows.
-        in_halves: whether the loader reads no labels, but takes the first half of the rows for those of one file and
-            the second half for those of the other, so that both files must have equally many.
+        labels: the classes that have files of their own, and their {label}; none where a file has all examples.
+        in_halves: whether the loader reads no labels, but takes the first half of the examples for those of one file
+            and the second half for those of the other, so both files must have equally many.
         lines: of each file, (tokens, target) -> a line without its end.
     """
 
@@ -41,9 +41,9 @@ class AuthorsLayout:
 
 
 def layout(dataset: Dataset) -> Layout:
-    """Return the files of a data set, train before test, and how to load them; the format `acd` of `export`.
+    """Return the files of a dataset, train before test, and how to load them; the format `acd` of `export`.
 
-    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split. A
+    Of Grassmannian, examples of the greater class are left out until both classes have equally many in each split. A
     ConfigurationError says that the loader reads no such data.
 
     >>> import tempfile
@@ -68,8 +68,8 @@ def layout(dataset: Dataset) -> Layout:
     about = {"loader": f"get_dataset({known.name!r}, {n}, folder=...) of github.com/pnnl/ML4AlgComb"}
     if known.in_halves:
         left_out = dataset.provenance["rows"]["all"] - sum(len(content.y) for content in files.values())
-        about["left_out"] = f"{left_out} rows: the loader takes half of the rows for those of the first file"
-    about["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
+        about["left_out"] = f"{left_out} examples: the loader takes the first half as those of the first file"
+    about["validation"] = "validation examples are at the end of the train files: the loader has no such split"
     # No other task and size of the folder has this name.
     return Layout(files, about, description_file=f"{known.name}_{n}.json")
 

@@ -9,9 +9,9 @@ where a rim hook is a connected piece of the border of the Young diagram that ha
 the number of its rows less 1. Sources: Sagan, "The Symmetric Group" (2001), section 4.10; James and Kerber, "The
 Representation Theory of the Symmetric Group" (1981), section 2.7, for rim hooks by beta-numbers.
 
-The data set: all pairs of partitions of n, λ and then μ, each padded with zeros to n entries, so 2n tokens 0..n. The
-rows are ordered by λ and then by μ, both in reverse lexicographic order: (n), (n-1, 1), ..., (1, ..., 1). The target is
-χ^λ_μ as int64, a regression.
+The dataset: all pairs of partitions of n, λ and then μ, each padded with zeros to n entries, so 2n tokens 0..n. The
+examples are ordered by λ and then by μ, both in reverse lexicographic order: (n), (n-1, 1), ..., (1, ..., 1). The
+target is χ^λ_μ as int64, a regression.
 
 Editions:
 
@@ -20,8 +20,8 @@ Editions:
   loader drops all others, with c = 294, 573, 1144 written out, and the sizes in the README for n = 20 and 22 are those
   of what remains (373,480 and 953,835), beside the extremes of all pairs.
 
-Symmetry: χ^λ'_μ = sgn(μ) χ^λ_μ for the conjugate λ' of λ, so rows with an odd μ change the sign of their target. Self-
-conjugate λ are mapped to themselves, and vanish on odd μ.
+Symmetry: χ^λ'_μ = sgn(μ) χ^λ_μ for the conjugate λ' of λ, so examples with an odd μ change the sign of their target.
+Self-conjugate λ are mapped to themselves, and vanish on odd μ.
 
 Whole tables at once. Let k be the first, and so the greatest, part of μ, and μ' the rest of it. The rule says that
 χ^λ_μ is the sum of ±χ^λ'_μ' over the λ' that are λ without a rim hook of length k. For all λ and all such μ at once
@@ -30,7 +30,7 @@ part k are consecutive, and so are the μ' whose parts are at most k: these are 
 part first keeps the tables of smaller groups narrow: of the table of S_m only the μ with parts of at most n - m are
 ever used.
 
-The entries are exact in int64 for n <= 33. The squares of the dimensions f^λ sum to n!, and |χ^λ_μ| <= f^λ, so that an
+The entries are exact in int64 for n <= 33. The squares of the dimensions f^λ sum to n!, and |χ^λ_μ| <= f^λ, so an
 entry is at most √(33!) < 2**62. Partial sums are not greater: f^λ counts standard tableaux, and those whose entries up
 to n - k fill some λ' are at least f^λ'.
 """
@@ -167,10 +167,10 @@ def _count_with_parts_up_to(k: int, shapes: list[Partition]) -> int:
 
 MAXIMUM = 33  # int64 holds all values up to here, see above
 CENTRAL_PERCENT = 95
-# The row counts of the edition "central", for the published sizes.
+# The numbers of examples of the edition "central", for the published sizes.
 CENTRAL_COUNTS = {18: 140846, 20: 373480, 22: 953835}
 
-# Measured: rows and targets, their copies in the splits, the Parquet file and the arrays that are handed out.
+# Measured: examples and targets, their copies in the splits, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 48
 PEAK_BYTES_PER_TOKEN = 3
 
@@ -241,23 +241,23 @@ def character_table(n: int, progress: Progress = silent) -> Int64:
     return tables[n]
 
 
-# The data set
+# The dataset
 
 
 def hooks(X: Integers) -> Integers:
-    """Return for each row how many hooks of λ have each length, its contents, and how many cycles μ has of each length.
+    """Return per example the number of hooks of λ of each length, its contents, and the number of cycles of μ of each.
 
-    From rows (rows, 2n) to int8 (rows, 4n - 1): the cells of λ with a hook of 1, …, n cells; those with the content
-    -(n-1), …, n-1, which is column less row; the parts of μ that are 1, …, n. The contents tell λ. Source: Sagan, "The
-    Symmetric Group" (2001), sections 3.10 and 4.10: the dimension is n! over the product of all hook lengths, and χ is
-    0 where μ has a part k and λ no hook of k cells.
+    From (examples, 2n) to int8 (examples, 4n - 1): the cells of λ with a hook of 1, …, n cells; those with the
+    content -(n-1), …, n-1, which is column less row; the parts of μ that are 1, …, n. The contents tell λ. Source:
+    Sagan, "The Symmetric Group" (2001), sections 3.10 and 4.10: the dimension is n! over the product of all hook
+    lengths, and χ is 0 where μ has a part k and λ no hook of k cells.
 
     >>> hooks(np.array([[2, 1, 0, 3, 0, 0]])).tolist()  # hooks of 3, 1 and 1 cells, contents 0, 1 and -1
     [[2, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1]]
     """
     n = X.shape[1] // 2
     lengths = np.arange(1, n + 1)
-    # Partitions are far fewer than rows.
+    # Partitions are far fewer than examples.
     cycle_types, of_type = np.unique(X[:, n:], axis=0, return_inverse=True)
     cycles = np.count_nonzero(cycle_types[:, :, None] == lengths, axis=1).astype(np.int8)
     shapes, of_shape = np.unique(X[:, :n], axis=0, return_inverse=True)
@@ -269,7 +269,7 @@ def hooks(X: Integers) -> Integers:
         cells[:, at] = np.count_nonzero(in_diagram & (hook == length), axis=(1, 2))
     for content in range(1 - n, n):
         cells[:, 2 * n - 1 + content] = np.count_nonzero(in_diagram & (column - row == content), axis=(1, 2))
-    # reshape: some versions of NumPy 2 give the inverse the shape of the rows.
+    # reshape: some versions of NumPy 2 give the inverse the shape of the examples.
     return np.hstack([cells[of_shape.reshape(-1)], cycles[of_type.reshape(-1)]])
 
 
@@ -313,7 +313,7 @@ def _tally(rows: Rows) -> Mapping[str, int]:
 
 
 def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows with λ conjugated, and sgn(μ) times their targets."""
+    """Return the examples with λ conjugated, and sgn(μ) times their targets."""
     n = X.shape[1] // 2
     mapped = X.copy()
     mapped[:, :n] = _conjugated_shapes(X[:, :n])
@@ -346,7 +346,7 @@ def _hook_margin(X: Integers) -> Integers:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; for other sizes of "central", and beyond n = 100, a lower bound."""
+    """Return the exact number of examples; for other sizes of "central", and beyond n = 100, a lower bound."""
     size = min(n, 100)
     pairs = _partition_count(size) ** 2
     rows = pairs

@@ -13,9 +13,9 @@ The recursion of the 1979 paper, for a descent s of w (w_s > w_(s+1)), v = ws, a
 
 where μ(z,v) is the coefficient of q^((ℓ(v)-ℓ(z)-1)/2) in P_(z,v), 0 where that is not a whole power.
 
-The data set: all ordered pairs of permutations of 0..n-1, x and then w in one-line notation, so 2n tokens, in
-lexicographic order: (n!)² rows. The targets of a row are the coefficients of q^0, ..., q^(n-2), all 0 unless x <= w.
-For n = 5 and 6 the last one is 0 throughout; n = 7 has ten polynomials of degree 5.
+The dataset: all ordered pairs of permutations of 0..n-1, x and then w in one-line notation, so 2n tokens, in
+lexicographic order: (n!)² examples. The targets of an example are the coefficients of q^0, ..., q^(n-2), all 0 unless x
+<= w. For n = 5 and 6 the last one is 0 throughout; n = 7 has ten polynomials of degree 5.
 
 Symmetries: P_(x,w) = P_(x^-1,w^-1) = P_(w0 x w0, w0 w w0), w0 the longest permutation n-1, ..., 0.
 
@@ -116,7 +116,7 @@ Permutation = tuple[int, ...]
 Coefficients = tuple[int, ...]
 
 
-# Measured: rows and targets, their copies in the splits, the Parquet file and the arrays that are handed out.
+# Measured: examples and targets, their copies in the splits, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 48
 PEAK_BYTES_PER_VALUE = 3
 
@@ -266,7 +266,7 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
                         yield lower
 
 
-# The data set
+# The dataset
 
 
 def _generate(request: Request) -> Rows:
@@ -280,7 +280,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _tally(rows: Rows) -> Mapping[str, int]:
-    """Count the rows by each of their coefficients; files may have negative ones, which do not count."""
+    """Count the examples by each of their coefficients; files may have negative ones, which do not count."""
     return {
         f"q^{degree} = {value}": count
         for degree, coefficients in enumerate(rows.y.T)
@@ -290,12 +290,12 @@ def _tally(rows: Rows) -> Mapping[str, int]:
 
 
 def _by_chunks(function: Callable[[Integers, Integers], Integers], X: Integers) -> Integers:
-    """Return function(x, w) for all rows, a few of them at a time."""
+    """Return function(x, w) for all examples, a few of them at a time."""
     return in_chunks(lambda part: function(*np.hsplit(part, 2)), X)
 
 
 def _inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows (x^-1, w^-1)."""
+    """Return the examples (x^-1, w^-1)."""
 
     def inverted(x: Integers, w: Integers) -> Integers:
         both = [many.inverses(each).astype(X.dtype) for each in (x, w)]
@@ -305,7 +305,7 @@ def _inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows (w0 x w0, w0 w w0): positions and values are read from the other end."""
+    """Return the examples (w0 x w0, w0 w w0): positions and values are read from the other end."""
     n = X.shape[1] // 2
     reversed_rows = X.reshape(-1, 2, n)[:, :, ::-1]
     return (n - 1 - reversed_rows).astype(X.dtype).reshape(X.shape), y
@@ -314,7 +314,8 @@ def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 def ranks(X: Integers) -> Integers:
     """Return the rank matrix of w, and that of x less w's, row by row.
 
-    From rows (rows, 2n) to int8 (rows, 2n²). x <= w in the Bruhat order if and only if no difference is below 0.
+    From examples (examples, 2n) to int8 (examples, 2n²). x <= w in the Bruhat order if and only if no difference is
+    below 0.
 
     >>> ranks(np.array([[0, 1, 1, 0]])).tolist()
     [[0, 1, 1, 2, 1, 0, 0, 0]]
@@ -330,7 +331,7 @@ def _length_difference(X: Integers) -> Integers:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; beyond n = 50 that of n = 50, as a lower bound."""
+    """Return the exact number of examples; for n > 50 the number for 50, as a lower bound."""
     size = min(n, 50)
     rows = factorial(size) ** 2
     values = 2 * size + max(size - 1, 1)  # tokens and targets
@@ -342,7 +343,7 @@ TASK = Task(
     **described("kl", ranks=(ranks, lambda n: tuple(range(-n, n + 1)))),
     version=1,
     minimum=1,
-    maximum=7,  # the coefficients of S_8 have not been shown to fit into 64 bits, and its rows are 1.6 billion
+    maximum=7,  # the coefficients of S_8 have not been shown to fit into 64 bits, and its examples are 1.6 billion
     class_names=lambda n, edition: None,
     vocabulary=lambda n, edition: tuple(range(n)),
     length=lambda n, edition: 2 * n,

@@ -9,11 +9,11 @@ arXiv:2302.02185) orders the paths by two numbers:
 - the Lagrange number of the purely periodic continued fraction [2, c_1, ..., c_k], the greatest √D/q over its
   rotations; here p/q and r/s are the last and the last but one convergent of a rotation, and D = (p - s)² + 4qr.
 
-Paths of equal number form a class; a path covers those of the class just below its own. A row is a lower path and a
-path that covers it, tokens 0 and 1, length 2(2n-1). Label 0 ("matching") is a cover of the matching order, label 1
+Paths of equal number form a class; a path covers those of the class just below its own. An example is a lower path and
+a path that covers it, tokens 0 and 1, length 2(2n-1). Label 0 ("matching") is a cover of the matching order, label 1
 ("lagrange") one of the Lagrange order; so the published README, while the published loader has them the other way
 round. Lower paths that some path covers in both orders are left out, and so is 1^n 0^(n-1), the top of the matching
-order. Rows stand by label, lower path and upper path. The least n with a row is 4.
+order. Examples are sorted by label, lower path and upper path. The least n with an example is 4.
 
 The split is the published one: ⌈0.8 N⌉ of the N paths, drawn with NumPy's seed 32, and pairs follow their lower path.
 The paths chosen for validation are drawn from the others, again with all their pairs.
@@ -26,11 +26,11 @@ Editions:
   do: for n = 10, ..., 13 8.0 to 10.1 steps on the average, against 4.6 to 4.7. This rule gives the published counts.
 - `corrected`: the classes are sorted by Lagrange number.
 
-No symmetry of the rows keeps all labels. One keeps those of the corrected Lagrange covers: the 2 closes the word w to
-a cycle (its last letter is 0, its first 1), so that the Lagrange number belongs to the cyclic word, and it is the same
+No symmetry of the examples keeps all labels. One keeps those of the corrected Lagrange covers: the 2 closes the word w
+to a cycle (its last letter is 0, its first 1), so the Lagrange number belongs to the cyclic word, and it is the same
 for the reversed cycle. By the cycle lemma one rotation of a cyclic word is a lattice path. So each path has a partner
 of equal Lagrange number. (For n <= 14 no further path has the same; for n = 15 there is one class of four.) But the
-partner has another matching number in general, so that its matching covers are other paths.
+partner has another matching number in general, so its matching covers are other paths.
 
 Both orders at once. Write e = 1 for a pair of equal neighbours in a path and e = 0 for a pair of different ones. The
 continued fraction's share of the pair, 1, 1 or 2, has the matrix [[2, 1], [1, e]], for [[1, 1], [1, 0]]² = [[2, 1], [1,
@@ -123,7 +123,7 @@ def lagrange_ranks(trace: Int64, least: Int64) -> Indices:
     """Return for each path the place of its class in the Lagrange order, from 0.
 
     Two different numbers (t² - 4)/q² differ by at least 1/(q² q'²). Multiplied by a power of 2 beyond every q² q'² they
-    differ by more than 1, so that rounded down they still are different and in order; equal ones stay equal.
+    differ by more than 1, so rounded down they still are different and in order; equal ones stay equal.
 
     >>> lagrange_ranks(np.array([99, 87, 99]), np.array([31, 29, 31])).tolist()
     [1, 0, 1]
@@ -207,7 +207,7 @@ ROW_COUNTS = {
     "published": (2, 27, 101, 351, 1214, 4127, 14296, 49807, 175267, 621738, 2224308, 8013974),
     "corrected": (2, 26, 91, 319, 1139, 4011, 13982, 49231, 174062, 619240, 2218271, 8000366),
 }
-# Beyond the table there are somewhat fewer than 3 rows a path: at least 2.87 for n = 10 and 2.99 for n = 15.
+# Beyond the table there are somewhat fewer than 3 examples per path: at least 2.87 for n = 10 and 2.99 for n = 15.
 LEAST_ROWS_PER_PATH = 2.98
 
 # Measured at the peak of a build, with the Parquet file, written by groups of rows, and the arrays that are handed out.
@@ -217,9 +217,10 @@ PEAK_BYTES_PER_WRITTEN_ROW = 400
 
 
 def heights(X: Integers) -> Integers:
-    """Return for each row the heights of its two paths after each step, and their differences.
+    """Return for each example the heights of its two paths after each step, and their differences.
 
-    From (rows, 2(2n - 1)) to (rows, 3(2n - 1)): heights of the first path, of the second, and second less first.
+    From (examples, 2(2n - 1)) to (examples, 3(2n - 1)): heights of the first path, of the second, and second less
+    first.
 
     >>> heights(np.array([[1, 1, 0, 1, 0, 1, 1, 1, 0, 0]])).tolist()
     [[1, 2, 1, 2, 1, 1, 2, 3, 2, 1, 0, 0, 2, 0, 0]]
@@ -229,10 +230,10 @@ def heights(X: Integers) -> Integers:
 
 
 def common_prefix(X: Integers) -> Integers:
-    """Return for each row how many first steps its two paths share.
+    """Return for each example how many first steps its two paths share.
 
     Args:
-        X: the lower path, then the upper one, shape (rows, 2(2n-1)).
+        X: the lower path, then the upper one, shape (examples, 2(2n-1)).
 
     >>> common_prefix(np.array([[1, 1, 0, 1, 0, 1, 1, 1, 0, 0]])).tolist()
     [2]
@@ -241,7 +242,7 @@ def common_prefix(X: Integers) -> Integers:
     return np.asarray(np.logical_and.accumulate(X[:, :steps] == X[:, steps:], axis=1).sum(axis=1))
 
 
-# The data set
+# The dataset
 
 
 def _ranks(paths: NDArray[np.int8], edition: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -275,7 +276,7 @@ def _tally(rows: Rows) -> dict[str, int]:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; beyond the table about as many as there are, from n = 40 on those of n = 40."""
+    """Return the number of examples, exact in the table; from n = 40 on the number for 40."""
     counts = ROW_COUNTS[edition]
     size = min(n, 40)
     exact = size - 4 < len(counts)

@@ -5,15 +5,15 @@ least 1. The mHeight label is the least height less 1. Gaetz and Gao ("On the mi
 polynomial", arXiv:2303.13695) use it to prove a conjecture of Billey and Postnikov: for the permutations that avoid
 4231 and contain 3412 it gives the least positive power of q in the Kazhdan-Lusztig polynomial P_(1,w).
 
-Rows are in 0-based one-line notation, all permutations of this kind, in lexicographic order. There are A061552(n) -
-A032351(n) of them (OEIS: those that avoid 4231, less those that avoid 3412 too). The least n with a row is 4: 3412.
-The data set's README forgets the avoidance of 4231 and the "less 1"; its generator and its counts have both.
+Examples are in 0-based one-line notation, all permutations of this kind, in lexicographic order. There are A061552(n) -
+A032351(n) of them (OEIS: those that avoid 4231, less those that avoid 3412 too). The least n with an example is 4:
+3412. The dataset's README forgets the avoidance of 4231 and the "less 1"; its generator and its counts have both.
 
-Symmetries: the inverse and the reverse-complement i -> n - 1 - w(n - 1 - i) of a row are rows with the same label, see
-`inverted` and `reverse_complemented`. Any split of the rows at random has such twins on both sides.
+Symmetries: the inverse and the reverse-complement i -> n - 1 - w(n - 1 - i) of an example are examples with the same
+label, see `inverted` and `reverse_complemented`. Any split of the examples at random has such twins on both sides.
 
-Nine rows of ten have label 0 (91.8, 92.9, 94.2 % for n = 8, 9, 10), and no feature that is read off at a glance does
-more than half a percent better than this majority.
+Nine examples of ten have label 0 (91.8, 92.9, 94.2 % for n = 8, 9, 10), and no feature that is read off at a glance
+does more than half a percent better than this majority.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ ROW_COUNTS = (
     1, 15, 147, 1210, 9141, 66080, 467640, 3284072, 23080632, 163204810, 1164914126, 8409095643, 61447022360,
 )  # fmt: skip
 
-# Measured: rows, labels and their copies in the split, the Parquet file and the arrays that are handed out.
+# Measured: examples, labels and their copies in the split, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 40
 PEAK_BYTES_PER_TOKEN = 3
 
@@ -48,7 +48,7 @@ def mheight(permutation: Any) -> Any:
         permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes.
 
     Returns:
-        For an array of many permutations an int64 array of shape (*), with -1 in place of None.
+        For an array of many permutations an int64 array of shape (*), with -1 instead of None.
 
     Raises:
         EncodingError: `permutation` is not a permutation, or holds something that is not one.
@@ -80,7 +80,7 @@ def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _labels(w: Integers) -> NDArray[np.int64]:
-    """Return the least height of a 3412 pattern less 1, -1 where there is none, (rows, n) -> (rows,)."""
+    """Return the least height of a 3412 pattern less 1, -1 where there is none, (examples, n) -> (examples,)."""
     return in_chunks(_labels_at_once, w, max(1, (1 << 22) // w.shape[1] ** 2))
 
 
@@ -126,11 +126,11 @@ def _rows_from(first: int, n: int) -> Integers:
 def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the inverse permutations, with the same labels.
 
-    4231 and 3412 are their own inverses, so the inverses are rows. The heights of single occurrences change, but the
-    least of them does not, for the label is that of a power of q in P_(1,w) (see the module's source), and P_(1,w) is
-    the same for w and its inverse. The tests compare all rows for n <= 8.
+    4231 and 3412 are their own inverses, so the inverses are examples. The heights of single occurrences change, but
+    the least of them does not, for the label is that of a power of q in P_(1,w) (see the module's source), and P_(1,w)
+    is the same for w and its inverse. The tests compare all examples for n <= 8.
 
-    Rows are (rows, n), labels (rows,).
+    Examples are (examples, n), labels (examples,).
 
     >>> inverted(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[1, 3, 4, 0, 2]]), array([0]))
@@ -144,7 +144,7 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     An occurrence of 4231 at i < j < k < l becomes one at the reflected places, and so does one of 3412, in which the 3
     and the 2 change parts: the new 3 is n - 1 - a_l, the new 2 is n - 1 - a_i, and the height a_i - a_l is what it was.
 
-    Rows are (rows, n), labels (rows,).
+    Examples are (examples, n), labels (examples,).
 
     >>> reverse_complemented(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[2, 3, 0, 4, 1]]), array([0]))
@@ -163,7 +163,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count, or, beyond the table, its last entry as a lower bound (the counts grow with n)."""
+    """Return the exact number of examples; beyond the table its last entry, as a lower bound."""
     known = min(n - 4, len(ROW_COUNTS) - 1)
     rows = ROW_COUNTS[known]
     return Estimate(rows, rows * (PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * (known + 4)), exact=known == n - 4)

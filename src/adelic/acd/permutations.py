@@ -73,7 +73,7 @@ def differences(X: Integers) -> Integers:
 
 
 def in_chunks(function: Callable[[Any], NDArray[Any]], X: NDArray[Any], rows: int = 1 << 16) -> NDArray[Any]:
-    """Return function(X), computed from a few rows of X at a time, so that millions of them take little memory.
+    """Return function(X), computed from a few rows of X at a time, so millions of them take little memory.
 
     >>> in_chunks(lambda part: part * len(part), np.arange(5), 3).tolist()
     [0, 3, 6, 6, 8]

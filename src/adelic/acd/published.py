@@ -1,15 +1,16 @@
-"""The dataset's files on the Hugging Face hub as a data set, with what in them differs from the mathematics.
+"""The dataset's files on the Hugging Face hub as a dataset, with what in them differs from the mathematics.
 
-The files are JSON lines (repositories ACDRepo/...), an object a row: lists are the inputs, in their order, and what
-else there is is the label. None could be downloaded when this was written. The columns of kl and rsk, whose labels are
+The files are JSON lines (repositories ACDRepo/...), one object per example: lists are the inputs, in their order, and
+the rest is the label. None could be downloaded when this was written. The columns of kl and rsk, whose labels are
 lists too, are known by name: from a page of the hub for kl, from code of others for rsk. Those of schubert and quiver
 were not seen.
 
-The rows of a task are known completely, or those of all classes but one are. So the true label of a row is found by
-looking it up among the rows that `adelic.acd` generates.
+The examples of a task are known completely, or those of all classes but one are. So the true label of an example is
+found by looking it up among the examples that `adelic.acd` generates.
 
-What is read is bounded, whatever the files hold: no line may be longer than a row can be, and no file may have more
-than twice the rows that the task has. A line that is not a row of the task and size is an error that names it.
+What is read is bounded, whatever the files hold: no line may be longer than an example can be, and no file may have
+more than twice the examples that the task has. A line that is not an example of the task and size is an error that
+names it.
 """
 
 import json
@@ -39,7 +40,7 @@ from adelic.storage.checks import check_seed, shown
 from adelic.storage.provenance import versions
 
 CHUNK = 1 << 16
-"""How many rows are Python objects at a time."""
+"""How many examples are Python objects at a time."""
 LONGEST_LINE = 10_000
 LISTED = 100
 """How many problems of a kind are named; all are counted."""
@@ -51,17 +52,17 @@ Label = int | list[int]
 def load_published(
     name: str, folder: str | Path, *, n: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Dataset:
-    """Return the rows in the files of the dataset's authors as a data set; its provenance says what is wrong with them.
+    """Return the examples in the files of the dataset's authors as a dataset; its provenance lists their errors.
 
-    Train and test are theirs, and a tenth of train, by class, is for validation. All rows are kept, wrong ones too.
+    Train and test are theirs, and a tenth of train, by class, is for validation. All examples are kept, wrong ones too.
 
     Args:
         name: the task.
         folder: where the files of a repository of the Hugging Face hub are, as `hf download
             ACDRepo/weaving_patterns_6 --repo-type dataset --local-dir FOLDER` gets them.
         n: the size; the smallest published one by default.
-        seed: of the rows for validation.
-        progress: called with (done, total, what) while files are read and known rows are generated.
+        seed: of the examples for validation.
+        progress: called with (done, total, what) while files are read and known examples are generated.
 
     Returns:
         The data, with these entries of `provenance` besides those that `Dataset` names:
@@ -69,14 +70,14 @@ def load_published(
         - files: name -> split and SHA-256;
         - labels: how the files' labels are to be read: "as documented here", or the renaming that was applied;
         - published_counts: what was counted, found and published, as far as counts of this size are published;
-        - problems: kind -> {"rows": how many, "first": where and what}. The kinds are "duplicate", "wrong label" (the
-          row has another class or other targets), "outside" (it is not a row of the task) and "missing" (rows that
-          should be there).
+        - problems: kind -> {"rows": how many, "first": where and what}. The kinds are "duplicate", "wrong label"
+          (the example has another class or other targets), "outside" (it is not an example of the task) and "missing"
+          (examples that should be there).
 
     Raises:
         UnknownNameError: there is no such task.
-        TaskSizeError: rows of this size cannot be generated for comparison.
-        StorageError: the folder lacks files of the task, one cannot be read, or a line is not a row of this size.
+        TaskSizeError: examples of this size cannot be generated for comparison.
+        StorageError: the folder lacks files of the task, one cannot be read, or a line is not an example of this size.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -170,7 +171,7 @@ def _find(folder: Path, name: str, n: int) -> dict[Path, str]:
 
 @dataclass(frozen=True)
 class _Table:
-    """The rows of all files, train before test, and for each the index of its file, and its line."""
+    """The examples of all files, train before test, and for each the index of its file, and its line."""
 
     X: Integers
     y: Integers
@@ -179,15 +180,15 @@ class _Table:
     line: NDArray[np.int64]
 
     def where(self, row: int) -> str:
-        """Return the file and the line of a row."""
+        """Return the file and the line of an example."""
         return f"{self.paths[self.file[row]].name}:{self.line[row]}"
 
 
 def _read(sources: dict[Path, str], task: Task, n: int, progress: Progress) -> _Table:
-    """Return the rows of all files.
+    """Return the examples of all files.
 
-    A StorageError says that a file cannot be read or has no rows, that a line is not a row of this size, or that there
-    are too many.
+    A StorageError says that a file cannot be read or has no examples, that a line is not an example of this size, or
+    that there are too many.
     """
     most = 2 * task.estimate(n, "published").rows
     parts: list[tuple[Integers, Integers, Integers, Integers]] = []
@@ -203,14 +204,14 @@ def _read(sources: dict[Path, str], task: Task, n: int, progress: Progress) -> _
                 parts.append((np.array(tokens, np.int8), y, np.full(len(lines), index), np.array(lines)))
                 rows += len(lines)
         if not 0 < rows <= most:
-            what = f"more than {most:,} rows, twice those of {task.name} n={n}" if rows else "no rows"
+            what = f"more than {most:,} examples, twice those of {task.name} n={n}" if rows else "no examples"
             raise StorageError(f"{path} has {what}; {REMEDY}")
     X, y, file, line = map(np.concatenate, zip(*parts, strict=True))
     return _Table(X, y, list(sources), file, line)
 
 
 def _rows(path: Path, task: Task, n: int) -> Iterator[tuple[int, list[int], Label]]:
-    """Yield line, tokens and label of the rows of a file."""
+    """Yield line, tokens and label of the examples of a file."""
     form, length = FORMS[task.name], task.length(n, "published")
     numbers = frozenset(task.vocabulary(n, "published"))
     names: tuple[str, ...] | None = None
@@ -226,9 +227,9 @@ def _rows(path: Path, task: Task, n: int) -> Iterator[tuple[int, list[int], Labe
         except EncodingError as error:
             raise _error(path, line, str(error)) from None
         except (ValueError, TypeError, RecursionError):
-            raise _error(path, line, f"it is not a row of {task.name}") from None
+            raise _error(path, line, f"it is not an example of {task.name}") from None
         if len(tokens) != length or not numbers.issuperset(tokens):
-            raise _error(path, line, f"{shown(tokens)} are not the {length} tokens of a row of {task.name} n={n}")
+            raise _error(path, line, f"{shown(tokens)} are not the {length} tokens of an example of {task.name} n={n}")
         yield line, tokens, target
 
 
@@ -238,7 +239,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         for number in count(1):
             line = file.readline(LONGEST_LINE)
             if len(line) == LONGEST_LINE:
-                raise _error(path, number, "it is longer than that of any row")
+                raise _error(path, number, "it is longer than any example")
             if not line:
                 return
             if line.strip():
@@ -254,8 +255,8 @@ def _classes(
 ) -> tuple[Integers, str]:
     """Return the labels as our class indices, and how the files' labels are to be read.
 
-    They are renamed if that makes most of all rows right, where as they are most are wrong. A label that is none of the
-    classes is a StorageError.
+    They are renamed if that makes most of all examples right, where as they are most are wrong. A label that is none of
+    the classes is a StorageError.
     """
     y, said, renaming, explained = table.y, "as documented here", {}, 0
     found = np.unique(y)
@@ -284,17 +285,17 @@ def _problems(
     *,
     outside: NDArray[np.bool_],
 ) -> dict[str, dict[str, Any]]:
-    """Return what is wrong with the rows, see `load_published`.
+    """Return what is wrong with the examples, see `load_published`.
 
     `contents` are they in canonical form, and `place` is where each stands among the known ones, -1 for nowhere. The
-    true label of a row that is outside the task means nothing.
+    true label of an example that is outside the task means nothing.
     """
     first = RowIndex(contents).find(contents)
     differs = (y != truth).reshape(len(y), -1).any(axis=1) & ~outside
     kinds: dict[str, tuple[NDArray[np.intp], Callable[[int], str]]] = {
         "duplicate": (
             np.flatnonzero(first != np.arange(len(first))),
-            lambda row: f"{table.where(row)}: the same row as {table.where(int(first[row]))}",
+            lambda row: f"{table.where(row)}: the same example as {table.where(int(first[row]))}",
         ),
         "outside": (np.flatnonzero(outside), lambda row: f"{table.where(row)}: {table.X[row].tolist()}"),
         "wrong label": (
@@ -331,14 +332,14 @@ def _whole(value: Any, n: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How the rows of a task are written, and what is known of them.
+    """How the examples of a task are written, and what is known of them.
 
     Attributes:
         tokens: (inputs as they are written, n) -> tokens.
         label: (label as it is written, n) -> class index or targets.
         columns: of inputs and label; none where the values tell which they are.
-        absent: the class of whatever is not among the rows of the other classes; None where all rows are known.
-        canonical: rows -> the rows as the task's generator writes them, for comparison.
+        absent: the class of whatever is not among the examples of the other classes; None where all examples are known.
+        canonical: examples -> the examples as the task's generator writes them, for comparison.
     """
 
     tokens: Callable[[list[Any], int], list[int]] = _flat

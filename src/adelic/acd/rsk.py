@@ -7,8 +7,8 @@ pairs of standard Young tableaux of the same shape. Sources: Schensted, "Longest
 subsequences" (1961); Stanley, "Enumerative Combinatorics 2", section 7.11.
 
 The input is (P, Q), the output is w as its inversion vector: for the pairs i < j in lexicographic order 1 where w(i) >
-w(j), else 0. All n! permutations in lexicographic order are the rows. The task is a regression with n(n-1)/2 targets
-of 0 and 1.
+w(j), else 0. All n! permutations in lexicographic order are the examples. The task is a regression with n(n-1)/2
+targets of 0 and 1.
 
 Tokens: what Sage prints for the pair, [P, Q] with a list for each tableau and in it one for each row, read from left to
 right: 0 is "[", 1..n are the entries, n+1 is "]", and n+2 pads at the end. The pair [[1, 3], [2]], [[1, 2], [3]] is
@@ -23,8 +23,8 @@ training. Settled here: a tenth of these, drawn at random, are for validation.
 Two symmetries of permutations generate the dihedral group of eight, and act on tableaux and targets. Neither leaves the
 targets as they are; both compute them anew:
 
-- `inverse`: the inverse permutation exchanges P and Q (Schützenberger). About four of five test rows so have a partner
-  outside test, the same two tableaux in the other order.
+- `inverse`: the inverse permutation exchanges P and Q (Schützenberger). About four of five test examples so have a
+  partner outside test, the same two tableaux in the other order.
 - `reversal`: w(n), ..., w(1) transposes P (Schensted), and Q becomes the transpose of its evacuation.
 
 One part of the answer can be read off without any insertion: w(i) > w(i+1) exactly if i + 1 stands in a lower row of Q
@@ -133,7 +133,7 @@ def permutations_of(inversions: ArrayLike) -> NDArray[np.int8]:
         int8, shape (*, n).
 
     Raises:
-        EncodingError: the shape is another, or there is a row that is the inversion vector of no permutation.
+        EncodingError: the shape is another, or there is an example that is the inversion vector of no permutation.
 
     >>> permutations_of([[1, 1, 0], [0, 0, 0]])
     array([[3, 1, 2],
@@ -145,7 +145,7 @@ def permutations_of(inversions: ArrayLike) -> NDArray[np.int8]:
     wrong = np.flatnonzero((_inversion_bits(words) != rows).any(axis=1))
     if len(wrong):
         bad = rows[wrong[0]].tolist()
-        raise EncodingError(f"row {wrong[0]} is the inversion vector of no permutation: {shown(bad)}")
+        raise EncodingError(f"example {wrong[0]} is the inversion vector of no permutation: {shown(bad)}")
     return words.reshape(*bits.shape[:-1], n)
 
 
@@ -169,8 +169,8 @@ def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
 def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return tokens and inversion vectors of many permutations of 1..n at once.
 
-    From whole numbers (rows, n), 1 <= n <= 100, to int8 (rows, 6n+6) and int8 (rows, n(n-1)/2). An EncodingError says
-    that the shape is another, or that a row is not a permutation.
+    From whole numbers (examples, n), 1 <= n <= 100, to int8 (examples, 6n+6) and int8 (examples, n(n-1)/2). An
+    EncodingError says that the shape is another, or that one is not a permutation.
 
     >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
     >>> X[0].tolist(), y.tolist()
@@ -178,13 +178,13 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     """
     words = many.read_permutations(permutations, 1)
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
-        raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
+        raise EncodingError(f"permutations must have shape (examples, n) with 1 <= n <= 100, not {words.shape}")
     words = words.astype(np.int8)
     return many.in_chunks(_tokens, words), _inversion_bits(words)
 
 
 def _tokens(words: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Return the tokens of P and Q of permutations, (rows, n), by Schensted insertion into all P at once."""
+    """Return the tokens of P and Q of permutations, (examples, n), by Schensted insertion into all P at once."""
     count, n = words.shape
     absent, opening, closing = np.int8(-1), np.full(count, OPENING, np.int8), np.full(count, n + 1, np.int8)
     # cells[0, i, j] is the entry of P in row i and column j, for every permutation, and cells[1] is Q.
@@ -217,9 +217,10 @@ def _tokens(words: NDArray[np.int8]) -> NDArray[np.int8]:
 
 
 def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of the inverse permutations: P and Q exchanged.
+    """Return the examples of the inverse permutations: P and Q exchanged.
 
-    Shapes are (rows, 6n+6) and (rows, n(n-1)/2); others, or a y that belongs to no permutation, are an EncodingError.
+    Shapes are (examples, 6n+6) and (examples, n(n-1)/2); others, or a y that belongs to no permutation, are an
+    EncodingError.
 
     >>> permutations_of(inverse(*encoded([[3, 1, 2]]))[1]).tolist()
     [[2, 3, 1]]
@@ -228,7 +229,7 @@ def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of the reversed permutations w(n), ..., w(1): P is transposed.
+    """Return the examples of the reversed permutations w(n), ..., w(1): P is transposed.
 
     Arguments and errors are those of `inverse`.
 
@@ -239,13 +240,13 @@ def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def _rows_of(words: Integers, X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of permutations in the types of X and y."""
+    """Return the examples of permutations in the types of X and y."""
     tokens, bits = encoded(words)
     return tokens.astype(X.dtype), bits.astype(y.dtype)
 
 
 def number_of_rows(X: Integers) -> Integers:
-    """Return for each row of tokens how many rows its tableaux have: the longest decreasing subsequence (Schensted).
+    """Return for each example how many rows its tableaux have: the longest decreasing subsequence (Schensted).
 
     >>> number_of_rows(encoded([[3, 1, 2], [3, 2, 1]])[0]).tolist()
     [2, 3]
@@ -254,7 +255,7 @@ def number_of_rows(X: Integers) -> Integers:
 
 
 def descents_of_recording_tableau(X: Integers) -> Integers:
-    """Return for each row of tokens the descents of Q as a binary number: bit i - 1 says whether w(i) > w(i+1).
+    """Return for each example the descents of Q as a binary number: bit i - 1 says whether w(i) > w(i+1).
 
     >>> descents_of_recording_tableau(encoded([[3, 1, 2], [1, 3, 2]])[0]).tolist()
     [1, 2]
@@ -300,11 +301,11 @@ def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
 
 
 def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
-    """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
+    """Return the permutations of examples; EncodingError if y are no inversion vectors, or shapes are wrong."""
     words = permutations_of(y)
     if words.ndim != 2 or many.read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
         raise EncodingError(
-            f"tokens and targets must have shapes (rows, 6n+6) and (rows, n(n-1)/2), not {X.shape} and {y.shape}"
+            f"tokens and targets must have shapes (count, 6n+6) and (count, n(n-1)/2), not {X.shape} and {y.shape}"
         )
     return words
 
@@ -345,8 +346,8 @@ def _generate(request: Request) -> Rows:
 def cells(X: Integers) -> Integers:
     """Return in which row and column of P, and of Q, each of 1..n stands, from 0 on.
 
-    From rows (rows, 6n + 6) to int8 (rows, 4n): the rows of 1, ..., n in P, their columns there, the rows in Q, the
-    columns in Q.
+    From examples (examples, 6n + 6) to int8 (examples, 4n): the rows of 1, ..., n in P, their columns there, the rows
+    in Q, the columns in Q.
 
     >>> cells(encoded([[3, 1, 2]])[0]).tolist()  # P has the rows 1, 2 and 3, Q has 1, 3 and 2
     [[0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]]
@@ -385,7 +386,7 @@ def _tally(rows: Rows) -> dict[str, int]:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return n! rows; from n = 25 on those of n = 25, as a lower bound."""
+    """Return n! examples; from n = 25 on the number for 25, as a lower bound."""
     size = min(n, 25)
     rows = factorial(size)
     row_bytes = PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * (6 * size + 6 + comb(size, 2))

@@ -14,17 +14,17 @@ Editions:
 
 - `published`: every pattern and as many non-patterns, made as the published README says: the numbers within each row
   of a true pattern are shuffled, and the result is checked not to be a pattern. Ours are also different from each
-  other, so that no row stands in two splits. 1,816 rows for n = 6 and 49,396 for n = 7.
-- `leaky`: the same, but the rows of the non-patterns stand in the order 1, ..., n (row r lacks r), so that the first
+  other, so no example is in two splits. 1,816 examples for n = 6 and 49,396 for n = 7.
+- `leaky`: the same, but the rows of the non-patterns are in the order 1, ..., n (row r lacks r), so the first
   row alone gives the label away. Older published negatives that can still be seen have this order.
 - `levels`: the 0/1 matrices. Write 1 where pseudoline i crosses a smaller one, 0 where it crosses a greater one: row
   i has i - 1 ones among n - 1 entries, it tells on which level i runs, and the matrix determines the pattern
   (Felsner). Rows 1 and n are constant, and the last entry of a row follows from the others, so what remains is (n-2)
-  × (n-2): rows n-1, ..., 2, tokens 0 and 1. The data set is all ∏_{i=2}^{n-1} C(n-1, i-1) matrices with legal row
-  sums: 2,500 with 908 patterns for n = 6, 162,000 with 24,698 for n = 7. These are the totals in the data set's
+  × (n-2): rows n-1, ..., 2, tokens 0 and 1. The dataset is all ∏_{i=2}^{n-1} C(n-1, i-1) matrices with legal row
+  sums: 2,500 with 908 patterns for n = 6, 162,000 with 24,698 for n = 7. These are the totals in the dataset's
   README, which prints 909 patterns, and a split of 70/30; here all editions are split 80/20.
 
-n = 8 can be built too: 2,465,888 rows, and 26,471,025 of `levels`.
+n = 8 can be built too: 2,465,888 examples, and 26,471,025 of `levels`.
 
 Symmetries: `rotated` and `reflected` generate a dihedral group of order 4n that takes patterns to patterns and the
 others to others. Of a level matrix only the reflection and the half turn, n rotations, can be told: one rotation takes
@@ -176,7 +176,7 @@ def shuffled_non_patterns(positives: Integers, n: int, rng: np.random.Generator)
     """Return one non-pattern for each pattern: its entries shuffled within every row.
 
     A shuffle that gives a pattern, or a matrix that was drawn before, is drawn again. All patterns, tokens 1..n,
-    (patterns, n(n-1)), n >= 3, become as many rows that differ from each other and from every pattern.
+    (patterns, n(n-1)), n >= 3, become as many examples that differ from each other and from every pattern.
 
     >>> positives = np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2]], np.int8)
     >>> negatives = shuffled_non_patterns(positives, 3, np.random.default_rng(0))
@@ -244,7 +244,7 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     return answers.reshape(batch) if batch else bool(answers[0])
 
 
-# Symmetries, and what is read off rows
+# Symmetries, and what is read off examples
 
 
 def rotated(matrices: ArrayLike) -> Integers:
@@ -277,8 +277,9 @@ def reflected(matrices: ArrayLike) -> Integers:
 def triples(X: Integers) -> Integers:
     """Return for each three pseudolines in which order each of them meets the other two.
 
-    From rows of the published edition, (rows, n(n-1)), to int8 (rows, C(n, 3)): for a < b < c, in lexicographic order,
-    4 [a meets b first] + 2 [b meets a first] + [c meets a first]. Of a weaving pattern, 0 and 7 alone.
+    From examples of the published edition, (examples, n(n-1)), to int8 (examples, C(n, 3)): for a < b < c, in
+    lexicographic order, 4 [a meets b first] + 2 [b meets a first] + [c meets a first]. Of a weaving pattern, 0 and 7
+    alone.
 
     >>> triples(np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2], [1, 2, 3, 1, 2, 3]])).tolist()
     [[7], [0], [5]]
@@ -332,7 +333,7 @@ def _without_last(full: Integers, levels: ArrayLike) -> Integers:
 
 
 def _symmetry(of_patterns: Callable[[Integers], Integers], of_levels: Callable[[Integers], Integers]) -> Symmetry:
-    """Return the symmetry of the rows of every edition; no n(n-1) is a square, so their length tells which it is."""
+    """Return the symmetry for every edition; no n(n-1) is a square, so the length of an example decides."""
 
     def symmetry(X: Integers, y: Integers) -> tuple[Integers, Integers]:
         n = _order_of(X.shape[1])
@@ -349,7 +350,7 @@ def _symmetry(of_patterns: Callable[[Integers], Integers], of_levels: Callable[[
 
 
 def _rows(X: Integers) -> Integers:
-    """Return the matrices that the rows of a data set of any edition hold."""
+    """Return the matrices that the examples of a dataset of any edition hold."""
     n = _order_of(X.shape[1])
     side = round(X.shape[1] ** 0.5)
     return X.reshape(-1, side, side) if n is None else X.reshape(-1, n, n - 1)
@@ -415,7 +416,7 @@ def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
     return array.reshape(*array.shape[:-1], n, n - 1), n
 
 
-# The data set
+# The dataset
 
 
 def _generate(request: Request) -> Rows:
@@ -436,7 +437,7 @@ def _length(n: int, edition: str) -> int:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; beyond n = 11 that of n = 11, as a lower bound."""
+    """Return the exact number of examples; for n > 11 the number for 11, as a lower bound."""
     known = min(n, 11)
     if edition == "levels":
         rows = prod(comb(known - 1, i - 1) for i in range(2, known))

@@ -1,7 +1,7 @@
-"""What is known of each data set: `NAME.toml` says it in words, `NAME.json` has the published counts.
+"""The facts of each dataset: `NAME.toml` has them in words, `NAME.json` has the published counts.
 
 The words are the task's title, the published sizes (the first is the default), for each edition its title and its
-notes, what is as published and what is settled here, the titles of other views of its rows, and the files that the
+notes, what is as published and what is settled here, the titles of other views of its examples, and the files that the
 loader of the dataset's authors reads.
 """
 
@@ -22,7 +22,7 @@ def words(name: str) -> dict[str, Any]:
 
 
 def described(name: str, **views: tuple[Any, ...]) -> dict[str, Any]:
-    """Return what a `Task` takes from the files of its name, with views of its rows: their functions, and what is said.
+    """Return the arguments of a `Task` from the files of its name, with the functions and titles of its views.
 
     >>> about = described("weaving")
     >>> about["title"], about["sizes"], list(about["editions"])

@@ -17,7 +17,7 @@ What this proves and what not. Each tableau found is a cluster variable. That th
 *empirical saturation*, not a theorem: walks end only after sixteen times as many mutations as it took to find the last
 new variable (and a million at least for m = 12), and other seeds, greater caps on the rank and walks on all of
 Gr(3, 12) find the same ones. For ranks 1 to 3 the method gives 208, 1,848 and 13,860 cluster variables for n = 12, and
-in the cases of finite type, Gr(3, 6), Gr(3, 7) and Gr(3, 8), all 16, 42 and 128. The published data set has 92,911 of
+in the cases of finite type, Gr(3, 6), Gr(3, 7) and Gr(3, 8), all 16, 42 and 128. The published dataset has 92,911 of
 rank 4, from a stochastic search (Cheung et al., "Clustering cluster algebras with clusters", arXiv:2212.09771).
 
 Encoding: the tableau row by row, tokens 1..n, length 12; label 1 is a cluster variable. Positives first, in
@@ -34,7 +34,7 @@ Editions:
   class about a fifth is for testing.
 
 Symmetries. Promotion and evacuation permute the cluster variables, and as they permute all tableaux, the others too.
-The task's symmetries apply them among the letters that occur in a row, so that a row keeps its set of letters and n
+The task's symmetries apply them among the letters that occur in an example, so it keeps its set of letters and n
 need not be known. For the symmetries of Gr(3, n) itself use `promotion` and `evacuation`.
 """
 
@@ -180,10 +180,10 @@ def families(X: ArrayLike) -> Int64:
     """Return for each tableau a number shared by all those that promotion, evacuation and relabelling make of it.
 
     Args:
-        X: tableaux of rank 4, shape (rows, 12) or (rows, 3, 4).
+        X: tableaux of rank 4, shape (examples, 12) or (examples, 3, 4).
 
     Returns:
-        int64, shape (rows,): the least key among the standardised tableaux of the family.
+        int64, shape (examples,): the least key among the standardised tableaux of the family.
 
     Raises:
         EncodingError: no semistandard tableaux of rank 4.
@@ -206,7 +206,7 @@ def families(X: ArrayLike) -> Int64:
 
 
 def distinct_letters(X: Integers) -> Int64:
-    """Return how many different letters occur in each row, shape (rows,).
+    """Return how many different letters occur in each example, shape (examples,).
 
     >>> distinct_letters(np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]]))
     array([9])
@@ -216,7 +216,7 @@ def distinct_letters(X: Integers) -> Int64:
 
 
 def multiplicity_profile(X: Integers) -> Int64:
-    """Return how many letters occur once, twice, ... in each row, as one number: two decimal digits for each.
+    """Return how many letters occur once, twice, ... in each example, as one number: two decimal digits for each.
 
     >>> multiplicity_profile(np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]]))  # 3 letters twice, 6 once
     array([306])
@@ -229,7 +229,7 @@ def multiplicity_profile(X: Integers) -> Int64:
 
 
 def standardised_tableau(X: Integers) -> Int64:
-    """Return the standardised tableau of each row as one number, shape (rows,).
+    """Return the standardised tableau of each example as one number, shape (examples,).
 
     >>> from adelic.acd.grassmannian.tableaux import standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
@@ -256,10 +256,10 @@ def _rows(positives: Int8, negatives: Int8) -> Rows:
 
 
 def _test_fifth(groups: Int64, y: Integers, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which rows are for testing: of each class random groups that together have about a fifth of its rows.
+    """Return which examples are for testing: random groups with about a fifth of the examples of each class.
 
     The groups of positives are so few and so unequal that a fifth of them would be anything from a tenth to a third of
-    the rows.
+    the examples.
     """
     test = np.zeros(len(y), np.bool_)
     for label in (0, 1):
@@ -313,7 +313,7 @@ def _by_content(n: int) -> Iterator[tuple[Int8, Int8, int]]:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; beyond n = 99 that of n = 99, as a lower bound."""
+    """Return the exact number of examples; for n > 99 the number for 99, as a lower bound."""
     known = min(n, 99)
     rows = 2 * sum(count * comb(known, m) for m, count in STANDARDISED_COUNTS.items())
     return Estimate(rows, PEAK_BYTES + rows * PEAK_BYTES_PER_ROW, exact=known == n)
@@ -329,7 +329,7 @@ TASK = Task(
     ),
     version=1,
     minimum=9,
-    maximum=GREATEST_N,  # beyond it the files grow out of hand: 15 million rows for n = 16
+    maximum=GREATEST_N,  # beyond it the files grow out of hand: 15 million examples for n = 16
     class_names=lambda n, edition: ("not a cluster variable", "cluster variable"),
     vocabulary=lambda n, edition: tuple(range(1, n + 1)),
     length=lambda n, edition: 3 * RANK,

@@ -2,7 +2,7 @@
 
 A 3 × r tableau is semistandard if its rows weakly increase from left to right and its columns strictly increase from
 top to bottom; r is its rank. All functions take one tableau, shape (3, r), or any batch of them, (*, 3, r); the rows of
-the data set are tableaux of rank 4 written row by row, (*, 12), and are taken as well. (So a last axis of length 12
+the dataset are tableaux of rank 4 written row by row, (*, 12), and are taken as well. (So a last axis of length 12
 always means rank 4.)
 
 The symmetries. Promotion moves every letter on by one, cyclically: on a single column it is i -> i + 1, n -> 1. It is
@@ -321,7 +321,7 @@ class TableauOrder:
         count = len(self.columns)
         for j in range(self.rank):
             upto = self._upto[self.rank - 1 - j]
-            # One ascending table for all previous columns, so that one binary search serves all.
+            # One ascending table for all previous columns, so one binary search serves all.
             table = (upto + np.arange(count)[:, None] * self.total).reshape(-1)
             column = np.searchsorted(table, left + previous * self.total, side="right") - previous * count
             left -= np.where(column > 0, upto[previous, column - 1], 0)

@@ -32,22 +32,22 @@ have other d_i). A_n and D_n are of finite type, and their classes have
 members (Torkildsen, arXiv:0801.3762; Buan and Torkildsen, arXiv:0812.2240). For n = 11 BB and BD are of affine type,
 with greater finite classes, and BE, DE and E have infinite ones; a depth cuts all five off.
 
-The data set: all of A and D, and what is reached from the other seeds in at most 10 (BB), 9 (BD, DE, E) or 8 (BE)
-mutations, the depths that give the published counts for n = 11. They are used for every n. A row is a matrix, row by
-row: n² tokens -2..2 (-5..5 for n = 6). The published loader drops the last of its 121 tokens; ours has all of them.
+The dataset: all of A and D, and what is reached from the other seeds in at most 10 (BB), 9 (BD, DE, E) or 8 (BE)
+mutations, the depths that give the published counts for n = 11. They are used for every n. An example is a matrix, row
+by row: n² tokens -2..2 (-5..5 for n = 6). The published loader drops the last of its 121 tokens; ours has all of them.
 
 Options: `labelling="canonical"`, the default, gives the canonical forms, with vertices in ascending order of their
-number of neighbours. The published rows stand in Sage's canonical labelling, which is another one. "random" relabels
-every row independently, so that nothing can be learnt from where a vertex stands.
+number of neighbours. The published examples stand in Sage's canonical labelling, which is another one. "random"
+relabels every example independently, so nothing can be learnt from where a vertex stands.
 
 What gives labels away: from n = 9 on entries ±2 occur in BB, BD and BE only, and the d_i, which can be read off, tell
 these three apart without error; A, D, E and DE remain. All that comes from a class cut off is a ball around one seed,
 so what changes with depth (the number of arrows, the number of oriented 3-cycles) is a trait of the cut as well. And
-most rows have their opposite -B, of the same class, among the rows: a random split leaks.
+most examples have their opposite -B, of the same class, among the examples: a random split leaks.
 
-Editions: `published`, and `corrected`, the same rows with B and -B always in the same split.
+Editions: `published`, and `corrected`, the same examples with B and -B always in the same split.
 
-Entries are less than 2**31 in absolute value, so that products of two fit into 64 bits. Functions that return matrices
+Entries are less than 2**31 in absolute value, so products of two fit into 64 bits. Functions that return matrices
 give int8 where they are given int8, and int64 else.
 """
 
@@ -225,17 +225,17 @@ def _narrowed(matrices: NDArray[np.int64], small: bool) -> Integers:
 CHUNK = 4096  # matrices that are worked on at once, where the work takes several bytes for each entry
 
 
-# Symmetries of rows, and what is read off them
+# Symmetries of examples, and what is read off them
 
 
 def _squares(X: Integers) -> Integers:
-    """Return rows (rows, n²) as matrices (rows, n, n)."""
+    """Return examples (examples, n²) as matrices (examples, n, n)."""
     n = isqrt(X.shape[1])
     return X.reshape(-1, n, n)
 
 
 def vertices_rotated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows with vertex i renamed i + 1, and the last one 0.
+    """Return the examples with vertex i renamed i + 1, and the last one 0.
 
     >>> vertices_rotated(np.array([[0, 1, 0, -1, 0, -1, 0, 1, 0]]), np.array([0]))[0].tolist()
     [[0, 0, 1, 0, 0, 1, -1, -1, 0]]
@@ -244,7 +244,7 @@ def vertices_rotated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def first_vertices_exchanged(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows with vertices 0 and 1 exchanged; with `vertices_rotated`, this generates all relabellings.
+    """Return the examples with vertices 0 and 1 exchanged; with `vertices_rotated`, this generates all relabellings.
 
     >>> first_vertices_exchanged(np.array([[0, 1, 0, -1, 0, -1, 0, 1, 0]]), np.array([0]))[0].tolist()
     [[0, -1, -1, 1, 0, 0, 1, 0, 0]]
@@ -258,7 +258,7 @@ def opposite(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the canonical forms of -B, of all arrows reversed.
 
     Mutations commute with the sign, and the seed S has -S in its class: mutate it at each of its sources. So the class
-    is the same one; the distance from the seed may be another, and then -B may lie beyond the depth of the data set.
+    is the same one; the distance from the seed may be another, and then -B may lie beyond the depth of the dataset.
     (For BB, BD and BE the transpose is of another class, in which the d_i are exchanged.)
 
     >>> opposite(np.array([[0, 0, 1, 0, 0, 1, -1, -1, 0]]), np.array([0]))[0].tolist()
@@ -286,7 +286,7 @@ def number_of_twos(X: Integers) -> Integers:
 
 
 def place_of_first_two(X: Integers) -> Integers:
-    """Return the place of the first 2 or -2 in the row; -1 where there is none.
+    """Return the place of the first 2 or -2 in the example; -1 where there is none.
 
     >>> place_of_first_two(np.array([[0, 1, -2, 0], [0, 2, -1, 0], [0, 1, -1, 0]])).tolist()
     [2, 1, -1]
@@ -328,13 +328,13 @@ DEPTHS = {"A": None, "BD": 9, "D": None, "BE": 8, "BB": 10, "E": 9, "DE": 9}
 LEAST_RANKS = {"A": 1, "BD": 4, "D": 4, "BE": 5, "BB": 3, "E": 6, "DE": 6}
 """The least n for which the seed is a tree of its own."""
 
-# The rows of BB, BD, BE, DE and E together for n = 6, 7, ..., counted by `mutation_class`; A and D have formulas.
+# The examples of BB, BD, BE, DE and E together for n = 6, 7, ..., counted by `mutation_class`; A and D have formulas.
 OTHER_ROWS = (909, 3130, 9339, 26525, 68875, 157749, 348016, 671729, 1335530, 2237830, 4203201)
 GREATEST_N = 5 + len(OTHER_ROWS)
 
 SEARCH_LIMIT = 127  # entries of a mutation class, which is searched in int8
 
-# Measured: search, rows, their copies in the split and the arrays that are handed out.
+# Measured: search, examples, their copies in the split and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 64
 PEAK_BYTES_PER_TOKEN = 4
 
@@ -488,12 +488,12 @@ def _check_search(depth: object, limit: object) -> tuple[int | None, int]:
     return steps, most
 
 
-# The data set
+# The dataset
 
 
 def _members(part: tuple[str, int]) -> NDArray[np.int8]:
     mutation_type, n = part
-    # The task has been checked against the memory, so that the limit need not stop it.
+    # The task has been checked against the memory, so the limit need not stop it.
     return mutation_class(initial_seed(mutation_type, n), DEPTHS[mutation_type], limit=1 << 40).matrices
 
 
@@ -510,7 +510,7 @@ def _relabelled(matrices: NDArray[np.int8], rng: np.random.Generator) -> NDArray
 
 
 def _pairs(X: Integers) -> Integers:
-    """Return, for rows of canonical forms, a number that B and -B share."""
+    """Return, for examples of canonical forms, a number that B and -B share."""
     own, other = np.arange(len(X)), RowIndex(X).find(opposite(X, X[:, 0])[0])
     return np.where(other >= 0, np.minimum(own, other), own)
 
@@ -545,7 +545,7 @@ def _class_size_d(n: int) -> int:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count; beyond GREATEST_N that of GREATEST_N, as a lower bound."""
+    """Return the exact number of examples; above GREATEST_N the number for GREATEST_N, as a lower bound."""
     known = min(n, GREATEST_N)
     rows = _class_size_a(known) + _class_size_d(known) + OTHER_ROWS[known - 6]
     peak = rows * (PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * known**2) + store.decoding_bytes(rows, known**2)

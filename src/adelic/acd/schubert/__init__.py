@@ -18,7 +18,7 @@ so that S_u S_v follows from products with "earlier" permutations, and Monk's ru
 Sources: Macdonald, "Notes on Schubert polynomials" (1991); Monk, "The geometry of flag manifolds" (1959); Billey,
 Jockusch, Stanley, "Some combinatorial properties of Schubert polynomials" (1993).
 
-The data set: u and v in S_n, w in S_(2n-1) padded with fixed points, in 1-based one-line notation one after the
+The dataset: u and v in S_n, w in S_(2n-1) padded with fixed points, in 1-based one-line notation one after the
 other, so 4n - 1 tokens 1..2n-1. All nonzero constants, and for each of them but that of id · id = id one zero: (u, v,
 w') where w' is w times k different random transpositions of positions, k ~ min(Geometric(0.2), C(2n-1, 2)), drawn
 until the constant is zero and the triple is new. The label is the constant.
@@ -29,8 +29,8 @@ Editions:
   many a (u, v, w) in test.
 - `corrected`: all nonzero constants, and as many zeros, pair by pair, that meet the conditions which every nonzero
   constant meets and which can be read off: lengths, descents, and, as far as there are such, the Bruhat order and
-  inequalities between codes. (u, v, w) and (v, u, w) are both rows and share their split, as do all rows of a pair {u,
-  v}. `adelic.acd.schubert.zeros` has the exact definition.
+  inequalities between codes. (u, v, w) and (v, u, w) are both examples and share their split, as do all examples of a
+  pair {u, v}. `adelic.acd.schubert.zeros` has the exact definition.
 
 Symmetries: c(u, v, w) = c(v, u, w), and the constants are the same for translated and for reversed permutations, see
 `reversed_points`. To take inverses is not a symmetry: c(213, 213, 312) = 1, for S_213² = x_1² = S_312, but
@@ -57,14 +57,14 @@ GREATEST_CONSTANTS = (1, 1, 1, 1, 2, 5)
 # The zeros of the corrected edition, where there are fewer than nonzeros.
 FEWER_ZEROS = {2: 0, 3: 42}
 
-# Measured: tables, rows and their copies in the split, the Parquet file and the arrays that are handed out.
+# Measured: tables, examples and their copies in the split, the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 136
 
 
 def exchanged_factors(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows (v, u, w) with the same constants: multiplication is commutative.
+    """Return the examples (v, u, w) with the same constants: multiplication is commutative.
 
-    Rows (u, v, w) are (rows, 4n - 1), constants (rows,).
+    Examples (u, v, w) are (examples, 4n - 1), constants (examples,).
 
     >>> exchanged_factors(np.array([[1, 2, 2, 1, 2, 1, 3]]), np.array([1]))
     (array([[2, 1, 1, 2, 2, 1, 3]]), array([1]))
@@ -74,17 +74,17 @@ def exchanged_factors(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
-    """Return the rows with the interval of points that w moves reversed, in u, v and w, and the same constants.
+    """Return the examples with the interval of points that w moves reversed, in u, v and w, and the same constants.
 
     Let w move points from a to b, not a - 1 or less nor b + 1 or more, and let u and v be permutations of a..b too.
     Conjugation by i -> a + b - i then keeps the constant. (Where a = 1 it is conjugation by the longest element w_0 of
     S_b, which acts on the cohomology of the flag variety by x_i -> -x_(b+1-i) and takes the class of X_w to that of
     X_(w_0 w w_0). Conjugation in S_b and then in S_(b+1) moves all points up by one, which gives the cases a > 1.)
 
-    Rows where u or v moves other points than w, whose constant is zero, and rows in whose image u or v is not in S_n,
-    stay as they are. Applied twice it is the identity.
+    Examples where u or v moves other points than w, whose constant is zero, and examples in whose image u or v is not
+    in S_n, stay as they are. Applied twice it is the identity.
 
-    Rows (u, v, w) are (rows, 4n - 1), constants (rows,).
+    Examples (u, v, w) are (examples, 4n - 1), constants (examples,).
 
     >>> X = np.array([[2, 1, 3, 2, 1, 3, 3, 1, 2, 4, 5]])  # S_213² = S_312 and S_132² = S_231 + S_1423
     >>> reversed_points(X, np.array([1]))
@@ -102,7 +102,7 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     low, high = first[2], last[2]
     lowest, highest = first[:2].min(axis=0), last[:2].max(axis=0)
     reversible = (low <= lowest) & (highest <= high) & (low + high - lowest <= n)
-    # Other rows get an interval without points, and stay as they are.
+    # Other examples get an interval without points, and stay as they are.
     low, high = np.where(reversible, low, size + 1)[:, None], np.where(reversible, high, 0)[:, None]
     source = np.where((low <= points) & (points <= high), low + high - points, points)
     images = np.take_along_axis(every, np.broadcast_to(source - 1, every.shape), axis=2)
@@ -111,7 +111,7 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 
 
 def _factors(X: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return u, v and w of rows."""
+    """Return u, v and w of examples."""
     n = (X.shape[1] + 1) // 4
     return X[:, :n], X[:, n : 2 * n], X[:, 2 * n :]
 
@@ -181,7 +181,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _estimate(n: int, edition: str) -> Estimate:
-    """Return the exact row count up to n = 6; beyond it an extrapolation, for n up to 12 (the counts grow with n).
+    """Return the number of examples: exact up to n = 6, an extrapolation up to n = 12.
 
     The mean number of terms in a product of two Schubert polynomials is 1.8, 3.7, 10.1 for n = 4, 5, 6. The
     extrapolation has it grow on by the last factor, which so far has itself grown with each n.

@@ -23,7 +23,7 @@ ENTRY = (1 << BITS) - 1
 
 
 def data_rows(n: int, rng: np.random.Generator, progress: Progress = silent) -> Rows:
-    """Return the data set of size n, 2 <= n <= 6: the nonzero constants in the order of (u, v, w), then the zeros.
+    """Return the dataset of size n, 2 <= n <= 6: the nonzero constants in the order of (u, v, w), then the zeros.
 
     >>> rows = data_rows(2, np.random.default_rng(0))
     >>> rows.X[:4].tolist()

@@ -16,14 +16,14 @@ ladder moves, which carry a cross to an earlier row, and from the top one by chu
 is from b_k(w) to t_k(w), and both occur. Since no constant is negative, S_u S_v has all monomials of S_w; and its own
 have degrees from b_k(u) + b_k(v) to t_k(u) + t_k(v). b_k is the sum of the first k entries of the Lehmer code.
 
-By 2 no descent of w comes after n - 1, so that all w under consideration are (2n-1)!/n! permutations, 55,440 for n = 6:
+By 2 no descent of w comes after n - 1, so all w under consideration are (2n-1)!/n! permutations, 55,440 for n = 6:
 those of S_(2n-1) whose entries from the n-th on ascend. The zeros among them meet 1 and 2, all of them; tier 0 meets
 3, 4, 5 too, tier 1 meets 3 and 4, tier 2 not both of these. For each unordered pair {u, v} as many zeros are drawn as
 it has nonzero constants, from tier 0 as long as it has any, then from tier 1, then from tier 2. Where a pair has fewer
-zeros in all, it gives all, and pairs drawn at random from those that have zeros left give one more, so that the totals
+zeros in all, it gives all, and pairs drawn at random from those that have zeros left give one more, so the totals
 agree: 1,053 zeros for n = 4, of which 42 stand in for others in this way, 53,513 for n = 5, 5,254,103 for n = 6. (There
 are 42 for the 43 nonzeros of n = 3, as no pair u = v has one left, and none for n = 2.) Both (u, v, w) and (v, u, w)
-are rows, so the rows are symmetric, and a rule that reads only u and v gains nothing but by the few exceptions.
+are examples, so the dataset is symmetric, and a model that reads only u and v gains nothing but by the few exceptions.
 
 Groups: a pair {u, v} shares its split with its translates, (1 × u, 1 × v) and so on, and with their reversals (see
 `schubert.reversed_points`), since these have the same constants.
@@ -152,7 +152,7 @@ Triples = tuple[Int64, Int64, Int64]
 
 
 def data_rows(n: int, rng: np.random.Generator, progress: Progress = silent) -> Rows:
-    """Return the corrected data set of size n, 2 <= n <= 6: nonzeros, then zeros, both in the order of (u, v, w).
+    """Return the corrected dataset of size n, 2 <= n <= 6: nonzeros, then zeros, both in the order of (u, v, w).
 
     >>> rows = data_rows(3, np.random.default_rng(0))
     >>> np.bincount(rows.y).tolist(), rows.X.shape
@@ -222,7 +222,7 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
                 rank[inside] = np.searchsorted(codes, image @ weights)
                 one, other = np.minimum(rank[:, None], rank), np.maximum(rank[:, None], rank)
                 least[pairs] = np.minimum(least[pairs], (one * count + other)[pairs])
-    least[0, 0] = 0  # two identities move no points, so that no interval is theirs
+    least[0, 0] = 0  # two identities move no points, so no interval is theirs
     return least
 
 
