@@ -1,10 +1,10 @@
-"""Measure how long every data set of `adelic.acd` takes to build, and how much memory, against the targets.
+"""Measure how long every dataset of `adelic.acd` takes to build, and how much memory, against the targets.
 
     python experiments/acd_builds.py                           # the least published size of each task, in a minute
     python experiments/acd_builds.py --full --repetitions 3
 
 Every build (generation, splits and the Parquet file) runs in a fresh process on one core, into a temporary store. The
-least size of the same task and edition is built once before, in a process of its own, so that the compiled code is in
+least size of the same task and edition is built once before, in a separate process, so the compiled code is in
 numba's cache and no compilation is measured. Seconds are those of `acd.build`, which loads the libraries it needs; peak
 memory is the resident set of the whole process, libraries included.
 """
@@ -76,7 +76,7 @@ def listed(tasks: Iterable[str], sizes: Sequence[int], *, full: bool = False) ->
 
 
 def measured(build: Build, repetitions: int) -> dict[str, Any]:
-    """Return the figures of one build, from processes of their own on one core, beside its targets."""
+    """Return the figures of one build, from separate processes on one core, next to its targets."""
     name, n, edition = build
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     sizes = (acd.TASKS[name].minimum, *[n] * repetitions)

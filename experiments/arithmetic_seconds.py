@@ -38,7 +38,7 @@ def draw_seconds(found: list[Series]) -> bytes:
     """Return an SVG of accuracy against seconds of one core in training, a panel for each task.
 
     Every series is a point, its mean over seeds, and each of its seeds a dot. If one answer in a hundred or more is
-    right, the number of its examples stands beside it, in thousands (10k).
+    right, the number of its examples is next to it, in thousands (10k).
     """
     titles = list(dict.fromkeys(one.title for one in found))
     with canvas(10.5, 2.9, GREY) as figure:
@@ -54,7 +54,7 @@ def draw_seconds(found: list[Series]) -> bytes:
                 axes.plot(x, y, label=one.model, markersize=7, **look)
                 axes.plot(seconds, values, ".", color=look["color"], markersize=4, alpha=0.5)
                 if y >= 1:
-                    # Each at another height than the numbers of the marks beside it.
+                    # Each at another height than the numbers of the marks next to it.
                     beside = [u for u, v in named if abs(np.log10(u / x)) < BESIDE and abs(v - y) < LEVEL]
                     named.append((x, y))
                     place = 5, HEIGHTS[len(beside) % len(HEIGHTS)]

@@ -3,16 +3,14 @@
     python experiments/character_completion.py           # n = 8, in seconds
     python experiments/character_completion.py --full    # some ten minutes
 
-The rows of the task `characters` are the cells of one square matrix, the character table of S_n, and its columns are
-orthogonal: Σ χ^λ_μ · χ^λ_ν over all λ is 0 for μ ≠ ν, and for μ = ν the centralizer's order z_μ (the second
+The examples of the task `characters` are the cells of one square matrix, the character table of S_n, and its columns
+are orthogonal: Σ χ^λ_μ · χ^λ_ν over all λ is 0 for μ ≠ ν, and for μ = ν the centralizer's order z_μ (the second
 orthogonality relation). So hidden cells follow from the others: they are filled with 0, the matrix is replaced by the
 nearest one with orthogonal columns (its polar factor), the known cells are put back, and so on until no hidden cell
 changes. The norms √z_μ are told in one variant, and in the other read off the matrix as it is filled. Nothing else is
-told: not what a partition is, no shape and no cycle type. Cells of test rows are hidden, those of validation rows are
-not.
-
-A rounded table is checked exactly: its columns fulfil the relation modulo primes whose product is above what either
-side can be.
+told: not what a partition is, no shape and no cycle type. Cells of test examples are hidden, those of validation
+examples are not. A rounded table is checked exactly: its columns fulfil the relation modulo primes whose product is
+above what either side can be.
 
 Writes experiments/results/character_completion.json, with the figures of docs/audit.md and
 docs/results/several-answers.md.
@@ -62,13 +60,13 @@ def main(*, sizes: tuple[int, ...] = (), full: bool = False, output: Path | None
 
 
 def asked(data: Dataset, n: int, told: bool, share: float | None = None) -> dict[str, Any]:
-    """Complete the table of a data set, and return what became of the test rows.
+    """Complete the table of a dataset, and return what became of the test examples.
 
     Args:
         data: of the task `characters`.
         n: its size.
         told: whether the norms of the columns are told.
-        share: how many of all cells to know, drawn with seed 0 from the rows outside test; None for all of these.
+        share: how many of all cells to know, drawn with seed 0 from the examples outside test; None for all of these.
     """
     values, known, test = hidden(data, n)
     if share is not None:
@@ -94,9 +92,9 @@ def asked(data: Dataset, n: int, told: bool, share: float | None = None) -> dict
 
 
 def hidden(data: Dataset, n: int) -> tuple[Reals, Mask, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Return the values of all cells that the data set has, which are known, and the cells of the test rows.
+    """Return the values of all cells that the dataset has, which are known, and the cells of the test examples.
 
-    Cells of test rows are not known, nor are those that stand in no row, whose value is 0.
+    Cells of test examples are not known, nor are those of no example, whose value is 0.
     """
     index = {shape + (0,) * (n - len(shape)): i for i, shape in enumerate(partitions(n))}
     values, known = np.zeros((len(index), len(index))), np.zeros((len(index), len(index)), bool)

@@ -1,9 +1,9 @@
-"""What two formulas, a rule of the hooks and tables of residues say of characters, without a network.
+"""Baselines for characters, without a network: two formulas, the lengths of hooks and tables of residues.
 
     python experiments/character_rules.py           # n = 12, in seconds
     python experiments/character_rules.py --full    # two minutes
 
-Of the test rows of the task `characters` (published split), three rules that read the view `hooks`:
+Of the test examples of the task `characters` (published split), three baselines that read the view `hooks`:
 
 - χ^λ at the identity is the dimension, n! over the product of the hook lengths;
 - at transpositions it is the dimension times the sum of the contents over n(n−1)/2;
@@ -13,11 +13,11 @@ The first two say 0 everywhere else. Sources: Sagan, "The Symmetric Group" (2001
 "Symmetric Functions and Hall Polynomials" (1995), section I.7, example 7.
 
 Tables of residues remember, for each prime p up to n, λ and the p'-part of μ (each cycle of p^a · m elements, m prime
-to p, in p^a cycles of m), what χ was modulo p in training: at the p'-part it has the same residue. What a test row's
-residues say, put together, is taken for the number that is nearest to 0; a residue that no training row tells is left
-out. On orbits no test row's conjugate is a training row; with images, the tables have also seen the conjugates of the
-training rows of the published split. Source: James and Kerber, "The Representation Theory of the Symmetric Group"
-(1981), section 6.1.
+to p, in p^a cycles of m), what χ was modulo p in training: at the p'-part it has the same residue. What a test
+example's residues say, put together, is taken for the number that is nearest to 0; a residue that no training example
+tells is left out. On orbits no test example's conjugate is a training example; with images, the tables have also seen
+the conjugates of the training examples of the published split. Source: James and Kerber, "The Representation Theory of
+the Symmetric Group" (1981), section 6.1.
 
 Writes experiments/results/character_rules.json, with the figures of docs/results/several-answers.md.
 """
@@ -39,7 +39,7 @@ _SIZES = (18, 20, 22)
 
 
 def main(*, sizes: tuple[int, ...] = (), full: bool = False, output: Path | None = None) -> None:
-    """Ask the rules about the test rows of each size.
+    """Ask the baselines about the test examples of each size.
 
     Args:
         sizes: by default 12, with --full 18, 20 and 22.
@@ -52,7 +52,7 @@ def main(*, sizes: tuple[int, ...] = (), full: bool = False, output: Path | None
 
 
 def asked(n: int) -> dict[str, Any]:
-    """Return the formulas' mean squared errors on the test rows, the share of 0 that hooks tell, what residues tell."""
+    """Return the formulas' mean squared errors on test, the share of 0 that hooks tell, and the share of residues."""
     data = acd.load("characters", n=n)
     seen = acd.task("characters").views["hooks"].rows(data.X_test).astype(np.int64)
     hooks, contents, cycles = seen[:, :n], seen[:, n:-n], seen[:, -n:]
@@ -65,7 +65,7 @@ def asked(n: int) -> dict[str, Any]:
             if is_transposition[row]:
                 value *= Fraction(int(contents[row] @ np.arange(1 - n, n)), n * (n - 1) // 2)
             if value != int(data.y_test[row]):
-                raise SystemExit(f"the formula says {value} of row {row}, which is {data.y_test[row]}")
+                raise SystemExit(f"the formula gives {value} for example {row}, which is {data.y_test[row]}")
             of_formulas[row] = float(value)
         errors[name] = float(np.square(of_formulas - data.y_test).mean())
     is_zero = ((cycles > 0) & (hooks == 0)).any(axis=1)
@@ -83,9 +83,9 @@ def asked(n: int) -> dict[str, Any]:
 
 
 def by_residues(data: Dataset, symmetry: Callable[..., Any] | None = None) -> dict[str, Any]:
-    """Return how many test rows tables of residues have exactly, and how many of the residues they know at each prime.
+    """Return the share of test examples that tables of residues solve, and the share of known residues at each prime.
 
-    With a symmetry, the images of the training rows are in the tables, too.
+    With a symmetry, the images of the training examples are in the tables, too.
     """
     rows, values = data.X_train, data.y_train
     if symmetry is not None:
@@ -113,7 +113,7 @@ def by_residues(data: Dataset, symmetry: Callable[..., Any] | None = None) -> di
 
 
 def regular(rows: np.ndarray, p: int) -> np.ndarray:
-    """Return λ and the cycles of each length that the p'-part of μ has, int8 (rows, 2n)."""
+    """Return λ and the cycles of each length that the p'-part of μ has, int8 (examples, 2n)."""
     n = rows.shape[1] // 2
     cycles = np.zeros((len(rows), n), np.int8)
     for length in range(1, n + 1):

@@ -133,7 +133,7 @@ def run(*functions: Callable[..., Any]) -> None:
 
 
 def in_a_process(function: Callable[..., T], *arguments: Any, **environment: str) -> T:
-    """Return what a function returns in a process of its own, with these variables of the environment from now on."""
+    """Return what a function returns in a separate process, with these variables of the environment from now on."""
     os.environ |= environment
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()

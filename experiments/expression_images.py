@@ -1,8 +1,8 @@
-"""What of questions that are expressions or programs stands in training in another form.
+"""Count the questions that are in training in another form: expressions and programs.
 
     python experiments/expression_images.py        # seconds
 
-No question that is asked is in training as it stands. For the expressions of
+No question that is asked is in training as it is. For the expressions of
 experiments/arithmetic_composition.toml, in postfix and in infix, with seed 0,
 this counts how many questions of a split are in it with the two sides of some + or ×
 exchanged: a table that knew this would have these right. For the programs of experiments/arithmetic_programs.toml it

@@ -3,8 +3,8 @@
     python experiments/functional.py --device cuda --size 4000000
     python experiments/functional.py --device cpu --size 100000
 
-Every function runs under `torch.compile(fullgraph=True)` on random int64 in the default space. Beside each stands a
-`copy_` of a tensor of the result's size, in turns with it, so that both see the same machine; the median of either
+Every function runs under `torch.compile(fullgraph=True)` on random int64 in the default space. Next to each is a
+`copy_` of a tensor of the result's size, in turns with it, so both see the same machine; the median of either
 counts. A copy reads and writes the result once, and bandwidth counts what is read and what is written, so the target,
 half the copy's bandwidth on a CUDA device, is bytes of operands and result a second. `first_call_seconds` is for the
 most part compilation.
@@ -73,7 +73,7 @@ def operations(size: int, device: torch.device) -> list[Operation]:
 
 
 def measured(operation: Operation, repetitions: int, device: torch.device) -> dict[str, Any]:
-    """Return the figures of one function beside those of a copy."""
+    """Return the figures of one function next to those of a copy."""
     name, has_target, function, operands = operation
     wait = partial(torch.cuda.synchronize, device) if device.type == "cuda" else lambda: None
     torch.compiler.reset()

@@ -1,11 +1,11 @@
-"""Golden runs: one tiny run of each kind, so that two commits can be held equal to the last bit.
+"""Golden runs: one tiny run of each kind, so two commits can be held equal to the last bit.
 
     python experiments/golden.py record before --python old/bin/python
     python experiments/golden.py record after
     python experiments/golden.py compare before after
 
-A run is made by the command line alone, so that this script fits commits whose modules, files and labels differ;
-golden.toml beside it has the commands. A record has the figures of all results, the metrics of each epoch, tables that
+A run is made by the command line alone, so this script fits commits whose modules, files and labels differ;
+golden.toml next to it has the commands. A record has the figures of all results, the metrics of each epoch, tables that
 were printed or written, and a hash of each trained tensor. Some kinds are trained once more, stopped by a signal, and
 resumed; that must give the same record. Both commits have to run on one machine, with equal versions of the libraries.
 """

@@ -2,13 +2,14 @@
 
     python experiments/lattice_covers.py        # a minute
 
-Nearly every path stands second in three rows: in one matching cover, and in two Lagrange covers. So who has counted
-the rows outside test that end in a path often knows which label is left for a test row that ends in it. The rule here
-takes for each pair of counts the most frequent label among the rows outside test, each counted without itself.
+Nearly every path is the second one in three examples: in one matching cover, and in two Lagrange covers. So who has
+counted the examples outside test that end in a path often knows which label is left for a test example that ends in it.
+The baseline here takes for each pair of counts the most frequent label among the examples outside test, each counted
+without itself.
 
-A test row is "decided" where 99 % of the rows outside test with its counts have one label. A network that used such
-memory would have these rows right more often than others: for each network of the results that kept its predictions,
-the accuracy on both is written, by label.
+A test example is "decided" where 99 % of the examples outside test with its counts have one label. A network that used
+such memory would have these examples right more often than others: for each network of the results that kept its
+predictions, the accuracy on both is written, by label.
 
 Writes experiments/results/lattice_covers.json, whose figures are in docs/audit.md and
 docs/results/bodies-and-views.md.
@@ -29,7 +30,7 @@ from adelic_lab.results.predictions import unpack
 from adelic_lab.results.result import Result
 
 Counts = list[tuple[int, int]]
-"""For each row, how many matching covers and Lagrange covers of its second path are outside test, without itself."""
+"""The number of matching covers and of Lagrange covers of an example's second path outside test, without itself."""
 _SIZES = (10, 11, 12)
 _SURE = 0.99
 
@@ -55,12 +56,12 @@ def main(*, results_dir: Path = common.RESULTS / "table", output: Path | None = 
 
 
 def outside_labels(data: Dataset) -> npt.NDArray[Any]:
-    """Return the labels of the rows outside test."""
+    """Return the labels of the examples outside test."""
     return np.concatenate([data.y_train, data.y_validation])
 
 
 def three_covers(data: Dataset, n: int) -> float:
-    """Return the share of second paths that stand in one matching cover and in two Lagrange covers."""
+    """Return the share of second paths that are in one matching cover and in two Lagrange covers."""
     X = np.concatenate([data.X_train, data.X_validation, data.X_test])
     _, path = np.unique(X[:, 2 * n - 1 :], axis=0, return_inverse=True)
     y = np.concatenate([outside_labels(data), data.y_test])
@@ -69,7 +70,7 @@ def three_covers(data: Dataset, n: int) -> float:
 
 
 def counts(data: Dataset, n: int) -> tuple[Counts, Counts]:
-    """Return the counts of the rows outside test, and of the test rows."""
+    """Return the counts of the examples outside test, and of the test examples."""
     paths = [[bytes(path) for path in X[:, 2 * n - 1 :].astype(np.int8)] for X in (data.X_train, data.X_validation)]
     outside, labels = paths[0] + paths[1], outside_labels(data).tolist()
     seen = Counter(zip(outside, labels, strict=True))
@@ -79,7 +80,7 @@ def counts(data: Dataset, n: int) -> tuple[Counts, Counts]:
 
 
 def rule(of_rows: Counts, labels: npt.NDArray[Any]) -> dict[tuple[int, int], tuple[int, bool]]:
-    """Return for each pair of counts the most frequent label of rows that have it, and whether 99 % of them have it.
+    """Return the most frequent label of examples with each pair of counts, and whether 99 % of them have it.
 
     >>> rule([(1, 1), (1, 1), (0, 1)], np.array([1, 1, 0]))
     {(0, 1): (0, True), (1, 1): (1, True)}
@@ -95,13 +96,13 @@ def rule(of_rows: Counts, labels: npt.NDArray[Any]) -> dict[tuple[int, int], tup
 def said(
     answers: dict[tuple[int, int], tuple[int, bool]], of_rows: Counts
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return what a rule says of rows, 1 where it does not know the counts, and whether it is sure."""
+    """Return the answers for examples, 1 if the counts are unknown, and whether the answer is sure."""
     found = [answers.get(pair, (1, False)) for pair in of_rows]
     return np.array([label for label, _ in found]), np.array([sure for _, sure in found])
 
 
 def accuracies(result: Result, data: Dataset, decided: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return what tells a run from the others, and its accuracy on decided rows and on others, for each label."""
+    """Return what tells a run from the others, and its accuracy on decided examples and on others, for each label."""
     assert result.predictions is not None
     recipe, right = result.configuration["recipe"], unpack(result.predictions, data.y_test.shape, 2) == data.y_test
     found = {name: getattr(result, name) for name in ("row", "embedding", "features", "seed")}

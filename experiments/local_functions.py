@@ -6,7 +6,7 @@
 One number: square root, exponential, logarithm and Teichmüller lift of a 7-adic number, the roots of a polynomial of
 degree 40 with coefficients of 50 digits, and a rational number from its residue. PARI (cypari) has its own objects
 ready, as we have ours. Many numbers: the loop calls python-flint for each, whose integers it has ready; python-flint
-has no p-adic numbers, so that it computes with integers modulo a power of p, by Newton's steps and by series with the
+has no p-adic numbers, so it computes with integers modulo a power of p, by Newton's steps and by series with the
 inverses ready. Runs alternate in one process, medians of the processor's time are compared, and so are the answers.
 Needs the extra `dev`.
 """

@@ -1,4 +1,4 @@
-"""Bring the trivial rules in results on drawn tasks up to date: when rules are added, another one may be the best.
+"""Bring the baselines in results on drawn tasks up to date: when new ones are added, another may be the best.
 
     python experiments/question_rules.py           # the quick benchmark's results, in a minute
     python experiments/question_rules.py --full    # all of them, minutes on one core

@@ -37,7 +37,7 @@ def recounted() -> dict[str, float]:
             continue
         t = stats.ttest_1samp(differences, 0).statistic
         tested = [labels.tobytes() for labels, _ in answers[0]]
-        if len(set(tested)) > 1:  # each seed has a split of its own
+        if len(set(tested)) > 1:  # each seed has a separate split
             rows = by_seed[0][seeds[0]].rows
             t *= np.sqrt(1 / len(seeds) / (1 / len(seeds) + rows["test"] / rows["train"]))
         p_values[title] = 2 * stats.t.sf(abs(t), len(seeds) - 1)

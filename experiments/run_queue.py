@@ -1,9 +1,9 @@
 """The commands in a file, one after the other, for as long as there is time.
 
-A line is a command, adelic reproduce with the options that say what to run and --results-dir; behind # is a remark.
+A line is a command, adelic reproduce with the options that say what to run and --results-dir; after # is a remark.
 What is worth most stands first. A run that has a result in that folder is not run again, one that was stopped goes on
-from its last checkpoint, and one that another process has is left to it, so that the same queue may be given in several
-terminals. Each run has one thread, at the lowest priority, so that there is a core for your work.
+from its last checkpoint, and one that another process has is left to it, so the same queue may be given in several
+terminals. Each run has one thread, at the lowest priority, so there is a core for your work.
 """
 
 import math

@@ -3,10 +3,10 @@
     python experiments/text_costs.py step          # a training step, and a number that is written
     python experiments/text_costs.py perplexity    # of English prose, before and after equip and training
 
-`step`: 32 texts of 96 tokens with 0, 2, 10 or 40 numbers, and one more behind, which is learned (a word where there are
+`step`: 32 texts of 96 tokens with 0, 2, 10 or 40 numbers, and one more after, which is learned (a word where there are
 none). A small Llama of Transformers takes steps (forward, backward, AdamW) plain, equipped without operations, with
 four (also where all tokens are learned), with twelve, and with these on numbers of 25 digits, of which gcd and
-remainders are computed as Python integers. The plain model reads the same tokens. Then each writes one number behind
+remainders are computed as Python integers. The plain model reads the same tokens. Then each writes one number after
 every text. Runs alternate; CPU seconds of one thread, medians.
 
 `perplexity`: a small GPT-2 learns English prose from nothing: sentences without digits of the language reference that
@@ -164,7 +164,7 @@ def trainer(model: Any, batch: dict[str, torch.Tensor]) -> Callable[[], None]:
 
 
 def written(model: Any, prompts: dict[str, torch.Tensor], never: list[int]) -> Any:
-    """Return what a model writes behind prompts: one token, and none of some."""
+    """Return what a model writes after prompts: one token, and none of some."""
     return model.eval().generate(**prompts, max_new_tokens=1, do_sample=False, suppress_tokens=never)
 
 
@@ -279,7 +279,7 @@ def labelled(tokenizer: Any, examples: Sequence[Example]) -> dict[str, torch.Ten
 
 @torch.no_grad()
 def logits_of(model: Any, tokenizer: Any, sentences: Sequence[str]) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Return the logits behind each token of sentences but the last, and the tokens that follow, in batches."""
+    """Return the logits after each token of sentences but the last, and the tokens that follow, in batches."""
     model.eval()
     found = []
     for at in range(0, len(sentences), BATCH):

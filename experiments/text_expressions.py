@@ -3,14 +3,14 @@
 `python experiments/text_questions.py expressions` writes them as Parquet. None is a question of those benchmarks, and
 figures of theirs are not on these questions.
 
-- `arithmark__…`: as ArithMark 2.0 (AxiomicLabs, a data set on Hugging Face; one to three operators, of its 2,500
+- `arithmark__…`: as ArithMark 2.0 (AxiomicLabs, a dataset on Hugging Face; one to three operators, of its 2,500
   questions 1,250, 750 and 500, which follows from the shares that its discussion 4 gives). "30 + 8 * (21 + 45) =":
   operands below 150, at most two pairs of brackets around two operands, every quotient an integer, answers below 1,000
   in size. These are what the preview of the training set shows that was made for it (TobiasLogic/arithmark-2.0-train);
   the generator is not published. Ours draws operators evenly, and no quotient by 0 or 1, or of 0.
 - `bigbench__n_digit_…`: "What is 132 plus 762?", as the README of BIG-bench's task "arithmetic" has it: + − × ÷ with
   numbers of 1 to 5 digits, no negative difference, exact quotients. Ours divide a number of n digits by any of its
-  divisors. Training has 1 to 3 digits, so that 4 and 5 are extrapolation; of one digit, which has 23 quotients, a third
+  divisors. Training has 1 to 3 digits, so 4 and 5 are extrapolation; of one digit, which has 23 quotients, a third
   of all questions is held out.
 - `long__sum`, `long__product`: "… + … =" with numbers of 1 to 15 digits in training, of 50 in extrapolation.
 """

@@ -1,6 +1,6 @@
 """The networks of experiments/text_arithmetic.py: one small Llama for all, with `equip` and in the rivals' ways.
 
-All models learn from the answers alone, and write an answer token by token until its end, so that an answer may be a
+All models learn from the answers alone, and write an answer token by token until its end, so an answer may be a
 number, a word or a list of numbers. Words are what stands between spaces and punctuation marks. Those that `equip`
 gives numbers come first, then characters, Abacus, FoNE and xVal.
 """
@@ -50,7 +50,7 @@ _IGNORED = -100
 _BATCH = 256  # questions that are answered at a time
 Row = tuple[str, str]
 Pairs = list[tuple[str, Any]]
-"""Tokens, and what stands beside each: a place, a number or nothing."""
+"""Tokens, and what is next to each: a place, a number or nothing."""
 Written = list[tuple[str, str | None]]
 """Answers, and how each came about where the model says it."""
 
@@ -92,7 +92,7 @@ def words_and_numbers(text: str) -> list[tuple[str, Fraction | None]]:
 
 
 def asked(question: str) -> str:
-    """Return a question as models read it, with "=" behind it.
+    """Return a question as models read it, with "=" after it.
 
     >>> asked("What is 2 + 3?"), asked("2 + 3 =")
     ('What is 2 + 3? =', '2 + 3 =')
@@ -101,7 +101,7 @@ def asked(question: str) -> str:
 
 
 def numbered(tokens: Iterable[str]) -> dict[str, int]:
-    """Return the ids of tokens, behind those that every model has.
+    """Return the ids of tokens, after those that every model has.
 
     >>> numbered(["is", "is"])
     {'[PAD]': 0, '[UNK]': 1, '[END]': 2, 'is': 3}
@@ -266,10 +266,10 @@ def steps_of(question: str, rng: np.random.Generator | None = None) -> list[dict
 
 
 class Characters(Model):
-    """Characters, left to right; for subclasses, a model whose tokens may have something beside them.
+    """Characters, left to right; for subclasses, a model whose tokens may have something next to them.
 
-    That is a place, or a number. Subclasses say how a text becomes (token, beside) pairs and back, what beside adds to
-    a token's embedding, and what stands beside the next token that is written.
+    That is a place, or a number. Subclasses say how a text becomes (token, beside) pairs and back, what `beside` adds
+    to a token's embedding, and what belongs to the next token that is written.
     """
 
     told = "nothing"
@@ -289,11 +289,11 @@ class Characters(Model):
         self.llama = small_llama(len(self.ids))
 
     def split(self, text: str) -> Pairs:
-        """Return the tokens of a text, and what stands beside each."""
+        """Return the tokens of a text, and what is next to each."""
         return [(character, None) for character in text]
 
     def join(self, written: Pairs) -> str:
-        """Return the text of tokens that were written, with what stands beside them."""
+        """Return the text of tokens that were written, with what is next to them."""
         return "".join(token for token, _ in written)
 
     def embed(self, ids: torch.Tensor, beside: Sequence[Sequence[Any]]) -> torch.Tensor:
@@ -302,15 +302,15 @@ class Characters(Model):
         return found
 
     def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
-        """Return what stands beside new tokens, behind hidden states (batch, WIDTH) and what stood beside the last."""
+        """Return what is next to new tokens, after hidden states (batch, WIDTH) and what was next to the last."""
         return [None] * len(tokens)
 
     def beside_loss(self, states: torch.Tensor, labels: torch.Tensor, beside: Sequence[Any]) -> torch.Tensor | float:
-        """Return the loss of what stands beside tokens, from the states (k, WIDTH) that say it and their ids (k,)."""
+        """Return the loss of what is next to tokens, from the states (k, WIDTH) that say it and their ids (k,)."""
         return 0.0
 
     def padded(self, rows: Sequence[Pairs], *, left: bool) -> tuple[torch.Tensor, list[list[Any]]]:
-        """Return the ids of rows (batch, length) and what stands beside them, filled up at the left or the right."""
+        """Return the ids of rows (batch, length) and what is next to them, filled up at the left or the right."""
         length = max(map(len, rows))
         gaps: list[Pairs] = [[("[PAD]", None)] * (length - len(row)) for row in rows]
         full = [[*gap, *row] if left else [*row, *gap] for row, gap in zip(rows, gaps, strict=True)]
@@ -366,8 +366,8 @@ class Abacus(Characters):
     """Words, and numbers as digits right to left, each digit with the vector of its place.
 
     The place is the power of ten, plus an offset that is drawn for each batch in training. A token "[.k]" before the
-    digits says that k of them stand behind the point, so that places are known from the first digit on, and a token
-    "[-]" behind them is the sign. A fraction is two numbers with "[/]" between them.
+    digits says that k of them stand after the point, so places are known from the first digit on, and a token
+    "[-]" after them is the sign. A fraction is two numbers with "[/]" between them.
 
     # NOTE[rival]: Abacus is published for natural numbers. Their places count from the last digit, as here.
 
@@ -399,12 +399,12 @@ class Abacus(Characters):
         return super().embed(ids, beside) + self.places(torch.tensor(at))
 
     def following(self, tokens: Sequence[str], states: torch.Tensor, beside: Sequence[Any]) -> list[Any]:
-        """Return the places of tokens behind tokens with places."""
+        """Return the places of tokens after tokens with places."""
         return [next_place(*pair) for pair in zip(tokens, beside, strict=True)]
 
 
 def next_place(token: str, before: int | None) -> int | None:
-    """Return the place of a token behind one with a place: of a digit the next one, of "[.k]" that below k digits.
+    """Return the place of a token after one with a place: of a digit the next one, of "[.k]" that below k digits.
 
     >>> next_place("[.2]", None), next_place("7", -3), next_place("7", None), next_place("[-]", 4)
     (-3, -2, 0, None)
@@ -503,7 +503,7 @@ class OneToken(Characters):
 class FoNE(OneToken):
     """One token a number, with FoNE's waves and its head.
 
-    There are half as many digits again as the longest training number has, before the point and behind it. A number of
+    There are half as many digits again as the longest training number has, before the point and after it. A number of
     more digits, such as 1/3, is read rounded and without those before, and cannot be written.
     """
 
@@ -529,7 +529,7 @@ class FoNE(OneToken):
 class XVal(OneToken):
     """One token a number: one direction, scaled by the number's logarithm as FoNE's authors ran xVal; regression.
 
-    What is written is the nearest integer, so that no decimal and no fraction is right.
+    What is written is the nearest integer, so no decimal and no fraction is right.
     """
 
     told = "where numbers are, and their size"

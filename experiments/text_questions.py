@@ -17,7 +17,7 @@ depend on pyarrow's version, which is there, too.
 - mathematics-dataset 1.0.1 (Saxton, Grefenstette, Hill and Kohli, "Analysing mathematical reasoning abilities of neural
   models", arXiv 1904.01557; Apache-2.0), with the SymPy of its time;
 - reasoning-gym 0.1.25 (Stojanovski and others, "Reasoning Gym", arXiv 2505.24760; Apache-2.0);
-- expressions of our own, see `text_expressions.py`.
+- our own expressions, see `text_expressions.py`.
 """
 
 import json
@@ -135,7 +135,7 @@ def _run(python: Path, *words: str, given: str = "") -> Any:
 
 
 def write(folder: Path, name: str, rows: Sequence[Sequence[str]], about: Mapping[str, Any]) -> None:
-    """Write rows as Parquet, and beside it what they are and how many of them there are."""
+    """Write rows as Parquet, and next to it what they are and how many of them there are."""
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "index"][: len(rows[0])])
     path = folder / f"{name}.parquet"
     table = pa.table(frame.to_dict("list"))

@@ -5,7 +5,7 @@
 
 `text_questions.py` makes such an environment, runs this file in it and writes what it prints as Parquet. The packages
 draw from Python's and NumPy's global generators, and from sets whose order is that of hashes: both are seeded, for
-each module and regime anew, so that a module's questions do not depend on which others are drawn.
+each module and regime anew, so a module's questions do not depend on which others are drawn.
 """
 
 import argparse
@@ -55,7 +55,7 @@ REASONING = (
 )
 HELD_OUT = 10**6
 """What the seed of held-out sets of reasoning-gym has more than that of training. Its entry k is drawn with the seed
-`seed + k`, so that the sets of seeds 0 and 1 have all entries but one in common, shifted by one."""
+`seed + k`, so the sets of seeds 0 and 1 have all entries but one in common, shifted by one."""
 LEVELS = ("train-easy", "train-medium", "train-hard")
 
 

@@ -23,7 +23,7 @@ WHOLE = ("gcd", "lcm", "%", "//", "divides")
 
 
 Template = Choice | str
-"""A derivation without its numbers, or an answer as it stands.
+"""A derivation without its numbers, or an answer as it is.
 
 The places of a derivation are those of the question's numbers from 0 on; -1 is the last constant, as in Python's lists.
 """

@@ -84,10 +84,10 @@ def run(
     Args:
         data: the folder of the published data.
         dataset: which of them.
-        fold: of the data set.
+        fold: of the dataset.
         seed: of weights and batches.
         model: which.
-        seconds: of one core; by default those of the data set.
+        seconds: of one core; by default those of the dataset.
         validation: answer a fifth of the training problems.
         folder: of the results.
     """
@@ -162,7 +162,7 @@ class Reader:
     """Makes tensors of problems: the words that two training problems have, by their stems.
 
     In training words are now and then taken for unknown, every occurrence of one in a problem for the same unknown
-    word, so that the network learns to do with what stands where again; and in a share `irrelevant` of the problems a
+    word, so the network learns to do with what stands where again; and in a share `irrelevant` of the problems a
     sentence of another one with one number is put in, which leaves the answer as it was.
     """
 
@@ -237,7 +237,7 @@ class Attention(nn.Module):
         self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
         self.all, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.wide, self.narrow = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
-        # Before training one head sees equal words, others near ones, those before and those behind.
+        # Before training one head sees equal words, others near ones, those before and those after.
         distance = torch.arange(-_FARTHEST, _FARTHEST + 1.0)
         looks = (0 * distance, -distance.abs() / 2, -(distance + 2).abs(), -(distance - 2).abs())
         self.distance = nn.Parameter(torch.stack([looks[k % 4] for k in range(n_heads)]))

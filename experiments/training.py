@@ -164,7 +164,7 @@ def main(
 
 
 def in_a_process(function: Callable[..., Any], *arguments: Any, settings: bool = True) -> Any:
-    """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
+    """Return what a worker gives in a separate process, with the package's settings of the allocator or with none."""
     return common.in_a_process(prepared, function, *arguments, **{SWITCH: "" if settings else "off"})
 
 

@@ -60,7 +60,7 @@ class BallContext(nn.Module):
     deeper digits show is one ball's vector, which changes nothing elsewhere. Sums of balls' indicators are all the
     locally constant functions, and come near every continuous one (van der Put's basis).
 
-    The vectors start at 0, so that at first every operation is as likely as every other. Their gradient is sparse.
+    The vectors start at 0, so at first every operation is as likely as every other. Their gradient is sparse.
 
     Shape: residues int64 (n, arity), in [0, q^depth), and digits, which it does not read -> shares of the operations in
     each layer (n, 2, 16).
@@ -92,7 +92,7 @@ class SizeContext(nn.Module):
 
     A few linear forms of the real values, each seen at several scales as tanh(10^j · form), say how numbers compare,
     coarsely and finely at once: the coarse levels find the form, a − b for instance, and the fine ones its sign. A
-    perceptron reads these and the digits, one-hot. Its last layer starts at 0, so that at first every operation is as
+    perceptron reads these and the digits, one-hot. Its last layer starts at 0, so at first every operation is as
     likely as every other.
 
     Shape: real values (n, arity), of about unit size, and digits int64 (n, arity, places), of which the first are read
@@ -127,7 +127,7 @@ class ContextPlacewise(nn.Module):
 
     At a place, the first layer's units are products of a vector of each operand's digit; every other layer's are linear
     in what came before. Each unit is multiplied by a linear form of the context, which is the layer's choice among
-    operations. A linear map follows, and a ReLU; behind the last layer the map leads to the answer's digit. So a place
+    operations. A linear map follows, and a ReLU; after the last layer the map leads to the answer's digit. So a place
     learns each operation once, whatever the context that asks for it, and the context learns once which operation to
     ask for, from all places.
 
@@ -231,7 +231,7 @@ class Context(Solver):
         return BallContext(depth, self.prime, operands.shape[1])
 
     def _seen(self, operands: Operands) -> npt.NDArray[Any]:
-        """Return what the context sees of operands beside their digits, of the same shape."""
+        """Return what the context sees of operands next to their digits, of the same shape."""
         return np.asarray(operands % self._modulus).astype(np.int64)
 
     def _inputs(self, operands: Operands) -> tuple[torch.Tensor, torch.Tensor]:
@@ -320,7 +320,7 @@ def _depth(prime: int, examples: int) -> int:
 class _Hardest(nn.Module):
     """The rows with the greatest losses, as these were when they were last looked at; −1 where there are not as many.
 
-    They are buffers, so that a checkpoint has them.
+    They are buffers, so a checkpoint has them.
     """
 
     losses: torch.Tensor

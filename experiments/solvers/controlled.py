@@ -102,7 +102,7 @@ class SoftMachine(nn.Module):
 
     A value is the probabilities of the digits at each prime; an unknown one has all digits alike.
 
-    Shape: kinds (n, columns), negative behind the end; digits (n, columns, 3), what the controller says of kinds
+    Shape: kinds (n, columns), negative after the end; digits (n, columns, 3), what the controller says of kinds
     -> probabilities of the top value's digits after the last token, (n, 3, 7).
     """
 
@@ -187,7 +187,7 @@ class ControlledNetwork(ExpressionNetwork):
 
 
 def kinds_of(tokens: torch.Tensor, operators: int) -> torch.Tensor:
-    """Return the kinds of tokens: 0 for a number, k for −k, −1 behind the end; int64 (n, columns).
+    """Return the kinds of tokens: 0 for a number, k for −k, −1 after the end; int64 (n, columns).
 
     A reference, which only `Program` follows, is an EncodingError.
 

@@ -100,7 +100,7 @@ class Parity(Solver):
 
     A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
     Where the task has `invariants`, they count as operands: of root numbers the discriminant, whose unit counts, too,
-    at all primes. From 5 on theory asks for its valuation alone, beside the classes of a and b (Rohrlich's formulas).
+    at all primes. From 5 on theory asks for its valuation alone, next to the classes of a and b (Rohrlich's formulas).
     So there are more bits than there need be, and more examples are needed to know them; what is known is as right.
     Primes are those that the task asks for. Units are told as coarsely as the examples allow: modulo the first of
     `MODULI` with which no equation contradicts those before it, or with which most hold before one does.
@@ -176,7 +176,7 @@ class Parity(Solver):
         """Return classes, and the unknown of the first, of each place; all bits; how many examples hold; their rank."""
         places = []
         terms = np.zeros((len(answers), len(parts) + 1), dtype=np.int64)
-        start = 1  # behind the constant
+        start = 1  # after the constant
         for j, of_place in enumerate(local_classes(parts, modulus)):
             # By the number of the first equal row: rows are compared by a key each, not column by column.
             _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)

@@ -166,7 +166,7 @@ def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -
     """Return which decoded numbers may be near their word by chance, since too many places were mended, bool (n,).
 
     Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
-    over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
+    over all M words it is 1, so L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
     holds a number is told: at most one in a thousand of all words gets one.
 
     The code is of first digits, and errors are (n, n_primes).

@@ -257,8 +257,8 @@ def test_a_line_that_is_not_a_row_is_named(planted, line):
         ("characters", {"Conjugacy class": [3, 5]}, "(3, 5) is not a partition"),
         ("kl", {"Coefficients": [1, 0, 0, 7]}, "are not the coefficients of a polynomial for n=4"),
         ("rsk", {"Permutation": [1, 2, 3, 4]}, "[1, 2, 3, 4] is not a permutation of 1..5"),
-        ("rsk", {"Standard Young tableau 1": 7}, "it is not a row of rsk"),
-        ("quiver", {"type": "X_6"}, "it is not a row of quiver"),
+        ("rsk", {"Standard Young tableau 1": 7}, "it is not an example of rsk"),
+        ("quiver", {"type": "X_6"}, "it is not an example of quiver"),
     ],
 )
 def test_a_record_that_is_not_a_row_is_named(planted, task, changed, why):
