@@ -307,7 +307,7 @@ def test_more_rows_than_the_task_can_have_are_not_read(planted, monkeypatch):
         path.write_text(path.read_text(encoding="utf-8").splitlines(keepends=True)[0] * 50_000, encoding="utf-8")
 
     rows = acd.TASKS["mheight"].estimate(7, "published").rows
-    with pytest.raises(StorageError, match=f"has more than {2 * rows:,} rows, twice those of mheight n=7"):
+    with pytest.raises(StorageError, match=f"has more than {2 * rows:,} examples, twice those of mheight n=7"):
         planted("mheight", edit=repeat)
 
 
