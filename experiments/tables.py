@@ -160,16 +160,19 @@ def excerpt(text: str, columns: str, *lines: str) -> str:
 
     Args:
         text: with tables in Markdown; lines of several tables that match the same pattern are joined.
-        columns: their names, separated by semicolons; solvers have their titles in the result.
+        columns: their names, separated by semicolons, each with a title after " as "; solvers have titles without it.
         lines: a pattern for each line, of its cells with bars between them.
 
     >>> text = "| model | a | b |\n|---|---:|---:|\n| fone | 1 | 2 |\n| xval | 3 | 4 |"
-    >>> print(excerpt(text, "model; b", "xval | *"))
-    | model | b |
+    >>> print(excerpt(text, "model; b as B", "xval | *"))
+    | model | B |
     |---|---:|
     | xval | 4 |
     """
-    wanted, head = columns.split("; "), []
+    titles = {
+        name: title or TITLES.get(name, name) for name, _, title in (c.partition(" as ") for c in columns.split("; "))
+    }
+    head: list[str] = []
     found: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
         cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
@@ -179,8 +182,7 @@ def excerpt(text: str, columns: str, *lines: str) -> str:
                 found[pattern] = dict(zip(head, cells, strict=True)) | found.get(pattern, {})
     if missing := [pattern for pattern in lines if pattern not in found]:
         raise ConfigurationError(f"no table has a line {missing[0]!r}")
-    rows = [[found[pattern].get(name, "") for name in wanted] for pattern in lines]
-    return table([TITLES.get(name, name) for name in wanted], rows)
+    return table([*titles.values()], [[found[pattern].get(name, "") for name in titles] for pattern in lines])
 
 
 @cache

@@ -174,7 +174,7 @@ def _notes(series: list[Series]) -> list[str]:
         notes.append(f"{IMPOSSIBLE}: the solver cannot express the problem. {words}.")
     ranges = {solver: dict.fromkeys((min(counts), max(counts))) for solver, counts in parameters.items()}
     sizes = ", ".join(f"{solver} {'–'.join(map('{:,}'.format, ends))}" for solver, ends in ranges.items())
-    return [*notes, f"Trained numbers: {sizes}.", costs(results)]
+    return [*notes, f"Trained numbers: `{sizes}`.", costs(results)]
 
 
 def draw_accuracy(series: Sequence[Series]) -> bytes | None:
