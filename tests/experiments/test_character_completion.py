@@ -76,7 +76,7 @@ def test_the_page_has_the_figures_of_the_file(figures, section):
     assert f"{min(steps)} to {max(steps)} times" in text
     fewer = {round(run["known"], 2): run for run in figures["runs"] if run["known"] < 0.755}
     assert all(run["exact_match"] == 1 for share, run in fewer.items() if share >= 0.6)
-    assert f"with 55 % {100 * fewer[0.55]['exact_match']:.1f} %" in text
+    assert f"With 55 % it finds {100 * fewer[0.55]['exact_match']:.1f} %" in text
     assert f"with half of the cells {100 * fewer[0.5]['exact_match']:.1f} %" in text
     (central,) = (run for run in figures["runs"] if run["edition"] == "central" and run["norms"] == "found")
     assert f"In the edition `central` it finds {100 * central['exact_match']:.1f} %" in text

@@ -1,4 +1,4 @@
-"""What the benchmark of columns shows: one table, a row a model and a column a task that was run."""
+"""The report of the columns benchmark: one table, with a line per model and a column per task that was run."""
 
 from collections.abc import Collection
 
@@ -53,13 +53,13 @@ def _listed(tasks: dict[str, str]) -> str:
 
 
 def _least(cells: Collection[Series | None]) -> str:
-    """Return the least mean accuracy over the tasks; nothing where one was not run, or cannot be."""
+    """Return the least mean accuracy over the tasks; nothing if one was not run, or cannot be."""
     means = [float(np.mean(one.accuracies())) for one in cells if one is not None and one.results]
     return percent(min(means), decimals=1) if len(means) == len(cells) else ""
 
 
 def _note(series: list[Series], is_whole: bool) -> str:
-    """Return what stands under the table, where all tasks were run or some."""
+    """Return the note under the table."""
     said = wording()["columns"]
     counts = sorted({len(one.results) for one in series if one.results})
     seeds = " or ".join(map(str, counts))
