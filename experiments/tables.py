@@ -401,21 +401,8 @@ def text_costs_perplexity(results: dict[str, Any]) -> str:
     return table(["model, after 300 steps", "perplexity of prose", "greatest mean probability of [NUM]", "seeds"], rows)
 
 
-def text_reasoning_gym(results: dict[str, Any]) -> str:
-    """Return the mean scores that reasoning-gym's scorer gives, in percent.
-
-    >>> print(text_reasoning_gym({"scores": {"table": {"gcd": 0.5}}}).splitlines()[-1])
-    | gcd | 50.00 |
-    """
-    scores = results["scores"]
-    models = sorted(scores)
-    modules = sorted({module for of_model in scores.values() for module in of_model})
-    rows = [[module, *(f"{100 * scores[model][module]:.2f}" for model in models)] for module in modules]
-    return table(["module", *models], rows)
-
-
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
-    made.__name__: made for made in (compact, text_costs_step, text_costs_perplexity, text_reasoning_gym)
+    made.__name__: made for made in (compact, text_costs_step, text_costs_perplexity)
 }
 """What makes each table, by the name of its file of results."""
 OF_SPEEDS = {

@@ -3,7 +3,7 @@
     python experiments/text_arithmetic.py run --model characters --modules single --seconds 120 --seed 0
     python experiments/text_arithmetic.py run --model table-in-steps --modules multi --seed 0
     python experiments/text_arithmetic.py judge          # answers to reasoning-gym, by its own scorer
-    python experiments/text_arithmetic.py tables         # those of docs/exact.md, and its picture
+    python experiments/text_arithmetic.py tables         # those of docs/exact-details.md, and its picture
 
 `run` trains one model for so many CPU seconds of one thread, in which questions are read and batches are made, too, and
 lets it answer all test questions of its modules. Every network (text_models.py) has the same Transformer,
@@ -49,7 +49,7 @@ from adelic_lab.report.table import NOT_RUN, Table, to_markdown
 MODELS = NETWORKS | TABLES
 """By name: what makes a model of training questions; those of TABLES are no networks."""
 FOLDER = common.RESULTS / "text_arithmetic"
-PAGE, PICTURE = common.DOCS / "exact.md", common.DOCS / "exact" / "seconds.svg"
+PAGE, PICTURE = common.DOCS / "exact-details.md", common.DOCS / "exact" / "seconds.svg"
 MARK = "table: experiments/results/text_arithmetic"
 QUESTIONS = common.ROOT / "experiments" / "data" / "mathematics_dataset.parquet"
 GROUPS = {
@@ -133,8 +133,7 @@ def tables(*, page: Path = PAGE, picture: Path = PICTURE, folder: Path = FOLDER)
         folder: of the results.
     """
     results = common.read(folder)
-    text = to_markdown(tables_of(results)).replace("## ", "### ")
-    common.between_marks(page, MARK, text.rstrip("\n"))
+    common.between_marks(page, MARK, to_markdown(tables_of(results)).rstrip("\n"))
     atomic_write(picture, drawn_curves(results))
 
 
@@ -308,42 +307,48 @@ def share(right: Mapping[str, Mapping[str, Sequence[int]]], *regimes: str) -> fl
 
 
 def tables_of(results: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Return the tables of all results: for each set of questions one a regime, and one of what the models have."""
+    """Return the tables of all results: right answers for each group of modules, and what the models know and cost."""
     order = ["operations", *TABLES, *MODELS]
     tested = [one for one in results if set(REGIMES) & set(one["right"])]
     runs = pd.DataFrame(sorted(tested, key=lambda one: (order.index(one["model"]), one["seed"])))
     write = functools.partial(common.mean_percent, decimals=2)
-    made = []
-    for (questions, modules), group in runs.groupby(["questions", "modules"], sort=False) if tested else ():
-        title = f"{questions}, {modules}"
-        of_models = group.groupby("model", sort=False)
+    made, about = [], []
+    for modules, group in runs.groupby("modules", sort=False) if tested else ():
         found = [
-            (model, regime, module, n / of)
-            for model, right in zip(group["model"], group["right"], strict=True)
+            (questions, model, regime, module, n / of)
+            for questions, model, right in group[["questions", "model", "right"]].itertuples(index=False)
             for regime, of_regime in right.items()
             for module, (n, of) in of_regime.items()
         ]
-        every = pd.DataFrame(found, columns=["model", "regime", "module", "share"])
-        for regime in REGIMES:
-            shares = every[every["regime"] == regime]
-            if len(shares):
-                cells = shares.pivot_table("share", "module", "model", aggfunc=write).reindex(
-                    columns=[*of_models.groups]
-                )
-                below = shares[shares["model"] == "operations"].groupby("module")["share"].mean() < GOAL
-                notes = ["Right answers in percent, mean over seeds ± standard deviation."]
-                if len(below):
-                    missed = ", ".join(below.index[below]) or "none"
-                    notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {missed}.")
-                made.append(Table(cells.fillna(NOT_RUN).reset_index(), tuple(notes), f"{title}: {regime}"))
+        every = pd.DataFrame(found, columns=["questions", "model", "regime", "module", "share"])
+        models = [*dict.fromkeys(group["model"])]
+        cells = every.pivot_table("share", ["questions", "module", "model"], "regime", aggfunc=write)
+        cells = cells.reindex(columns=REGIMES).agg(_in_a_cell, axis=1).unstack().reindex(columns=models).fillna(NOT_RUN)
+        lines = cells.droplevel(0).reset_index().groupby(models, sort=False)["module"].agg(", ".join).reset_index()
+        below = every[every["model"] == "operations"].groupby(["regime", "module"], sort=False)["share"].mean() < GOAL
+        notes = [
+            "Right answers in percent: as in training / with larger numbers. Mean over seeds ± standard deviation."
+        ]
+        if len(below):
+            missed = ", ".join(dict.fromkeys(below[below].index.get_level_values("module"))) or "none"
+            notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {missed}.")
+        made.append(Table(lines[["module", *models]].rename(columns={"module": f"modules: {modules}"}), tuple(notes)))
+        of_models = group.groupby(["questions", "model"], sort=False)
         means = of_models[["parameters", "seconds", "steps", "train"]].mean().map("{:,.0f}".format)
         means.insert(0, "told", of_models["told"].first())
         means["seeds"] = of_models.size().map(str)
-        made.append(Table(means.reset_index().set_axis(_ABOUT, axis=1), title=f"{title}: models", names=2))
+        about.append(means.reset_index().assign(questions=lambda frame, of=modules: frame["questions"] + ", " + of))
+    if about:
+        made.append(Table(pd.concat(about).set_axis(_ABOUT, axis=1), names=3))
     return made
 
 
-_ABOUT = ("model", "what is told", "parameters", "CPU seconds", "steps", "training questions", "seeds")
+def _in_a_cell(line: "pd.Series[str]") -> str:
+    """Return the figures of both regimes as a cell; a dash for the first one if it was not asked."""
+    return " / ".join(line.fillna("–")).removesuffix(" / –")
+
+
+_ABOUT = ("questions", "model", "what is told", "parameters", "CPU seconds", "steps", "training questions", "seeds")
 _TICKS = (2, 5, 10, 20, 50, 100)
 
 

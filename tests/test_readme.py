@@ -46,7 +46,7 @@ CONTROLS = "number-theory.md"
 PRODUCTS = ("arithmetic/tables.md", "| problem", "a · b, 6 digits | 1,000")
 CONICS = (CONTROLS, "**`conic`")
 DIVISORS = (CONTROLS, "1 to 100, or greater**")
-SUMS = ("exact.md", "### mathematics_dataset, single: interpolate", "arithmetic__add_or_sub")
+SUMS = ("exact-details.md", "| modules: single", "arithmetic__add_or_sub")
 FIGURES = {
     "the divisors of both numbers": (
         ("residues {:.1f} of 100", (*DIVISORS, "AOE, residues", "learned, of 100")),
