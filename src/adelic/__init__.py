@@ -9,9 +9,10 @@
 
 The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, your own tables, splits), `adelic.acd` (the
 Algebraic Combinatorics Dataset, generated from its definitions), `adelic.number_theory` (questions drawn from their
-definitions), `adelic.columns` (small ones about number columns), `adelic.nn` (PyTorch layers). They load when first
-used: `import adelic` imports neither torch nor numba. Stored data need `pip install 'adelic[data]'`, the layers
-`pip install 'adelic[torch]'`. Experiments are another package, `adelic_lab`.
+definitions), `adelic.columns` (small ones about number columns), `adelic.nn` (PyTorch layers); and `adelic.probe`,
+which finds the arithmetic of a column that tells a target. They load when first used: `import adelic` imports neither
+torch nor numba. Stored data need `pip install 'adelic[data]'`, the layers `pip install 'adelic[torch]'`. Experiments
+are another package, `adelic_lab`.
 """
 
 import importlib
@@ -24,6 +25,7 @@ from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
     from adelic import acd, columns, data, nn, number_theory, numbers
+    from adelic.probing import probe
 
 __version__ = VERSION
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "nn",
     "number_theory",
     "numbers",
+    "probe",
 ]
 
 _NEED_TORCH = frozenset({"nn"})
@@ -49,6 +52,8 @@ def __getattr__(name: str) -> Any:
     """Import a subpackage when it is first used."""
     if name in _SUBPACKAGES:
         return importlib.import_module(f"adelic.{name}")
+    if name == "probe":
+        return importlib.import_module("adelic.probing").probe
     raise AttributeError(f"module 'adelic' has no attribute {name!r}")
 
 

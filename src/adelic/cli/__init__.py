@@ -46,6 +46,7 @@ _HELP = """Numbers that carry their own embeddings.
 Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6
 See it at every place     adelic explore 7/5 --with 3/4
 Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
+Find what a column hides  adelic probe mine.csv --target sold
 List the data sets        adelic data list
 Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
 Predict new rows          adelic predict runs/mine new.csv
@@ -99,7 +100,7 @@ def app() -> App:
         result_action="return_value",
     )
     found = {name: f"adelic.cli.numbers:{name}" for name in ("encode", "decode", "space", "explore")}
-    found |= {name: f"adelic.cli.{name}:{name}" for name in ("data", "warm")}
+    found |= {name: f"adelic.cli.{name}:{name}" for name in ("data", "probe", "warm")}
     found |= {added.name: added.value for added in importlib.metadata.entry_points(group="adelic.commands")}
     for name, where in found.items():
         whole.command(where, name=name, show=f"adelic {name}" not in _HELP)

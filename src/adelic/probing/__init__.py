@@ -1,0 +1,5 @@
+"""Which arithmetic of number columns tells a target: `adelic.probe`."""
+
+from adelic.probing.probe import Finding, Findings, ProbeWarning, probe
+
+__all__ = ["Finding", "Findings", "ProbeWarning", "probe"]

@@ -1,0 +1,273 @@
+"""What arithmetic reads of a number column: residues, digits, valuations, check sums, parts of dates, and size.
+
+A reading makes small whole numbers, codes, of numbers. `adelic.probe` asks which codes tell a target.
+"""
+
+import datetime
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError
+from adelic.numbers.columns.reading import is_date_text, read_column
+from adelic.numbers.describe import describe
+from adelic.numbers.rationals import objects
+
+Integers = npt.NDArray[np.int64]
+
+GREATEST_MODULUS = 1000
+_CODE = re.compile(r"\d[\d -]*[\dxX]")
+"""A code with hyphens, blanks or a check character X."""
+_LETTERS = re.compile(r"[^\W\d_eExX]|[eExX].*[^\W\d_]|^[eExX]|[eE]$")
+"""A letter that neither an exponent nor a check character has."""
+_VALUATIONS = (2, 3, 5, 7, 11, 13)
+_GREATEST_VALUATION = 12
+_PADIC = (2, 3, 5, 7)
+_MOST_DECIMALS = 6
+_SIZES = (4, 10, 32)
+_DAYS = (-25_567, 47_847)
+"""1 January of 1900 and of 2101, in days since 1 January 1970: whole numbers between may count days."""
+_YEARS = (1583, 2500)
+"""Whole numbers between may be years of the Gregorian calendar."""
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DOUBLED = np.array([0, 2, 4, 6, 8, 1, 3, 5, 7, 9, 1])
+"""Sums of the digits of 2·d; of the check character X, 10, it is not asked."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as arithmetic reads them.
+
+    Attributes:
+        whole: int64, or objects where one is beyond, (examples,): of decimals the multiples of 10^-decimals; of
+            measurements, which have more than six digits after the point, 0.
+        real: float64, (examples,).
+        decimals: how many digits there are after the point; None of measurements.
+        is_date: whether they are dates, `whole` being days since 1 January 1970.
+        digits: decimal digits from the right, int64 (examples, digits); the check character X is 10.
+    """
+
+    whole: npt.NDArray[Any]
+    real: npt.NDArray[np.float64]
+    decimals: int | None
+    is_date: bool
+    digits: Integers
+
+    def __getitem__(self, indices: npt.NDArray[Any]) -> "Numbers":
+        """Return some of them."""
+        return Numbers(self.whole[indices], self.real[indices], self.decimals, self.is_date, self.digits[indices])
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.whole)
+
+
+def read_numbers(values: npt.NDArray[Any]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+    """Return the numbers of a column, without its gaps, and which entries are there, bool (examples,).
+
+    Codes such as "0-306-40615-2" and "080442957X" are read without their hyphens and blanks, a date and time as its
+    date.
+
+    Raises:
+        EncodingError: an entry is no number.
+
+    >>> read_numbers(np.array(["7732-18-5", None], dtype=object))[0].digits
+    array([[5, 8, 1, 2, 3, 7, 7]])
+    >>> read_numbers(np.array([0.25, 19.99]))[0].whole
+    array([  25, 1999])
+    """
+    entries = values.tolist() if values.dtype.kind in "OU" else []
+    texts = [value.strip() for value in entries if isinstance(value, str)]
+    is_date = values.dtype.kind == "M" or any(isinstance(value, datetime.date) for value in entries)
+    is_date = is_date or (bool(texts) and is_date_text(texts[0]))
+    if values.dtype.kind == "M":
+        values = values.astype("datetime64[D]")
+    last: list[int] = []
+    if not is_date and (named := next((text for text in texts if _LETTERS.search(text)), None)):
+        raise EncodingError(
+            f"it has letters, as {describe(named)}; take its digits, or int(text, 36), which reads both"
+        )
+    if not is_date and any(text[-1:] in ("x", "X") or "-" in text[1:] or " " in text for text in texts):
+        if wrong := next((text for text in texts if not _CODE.fullmatch(text)), None):
+            raise EncodingError(f"{describe(wrong)} is neither a number nor a code as the others; write all alike")
+        last = [10 if text[-1] in "xX" else int(text[-1]) for text in texts]
+        codes = (int("0" + re.sub("[ -]", "", text[:-1])) * 10 + digit for text, digit in zip(texts, last, strict=True))
+        values = objects([next(codes) if isinstance(value, str) else value for value in entries])
+    column = read_column(values, floats="shortest")
+    is_there = ~column.is_missing
+    numerators, denominators = column.numbers.numerators[is_there], column.numbers.denominators[is_there]
+    decimals = next((k for k in range(_MOST_DECIMALS + 1) if not np.any(10**k % denominators)), None)
+    unit = 10 ** (decimals or 0)
+    if (
+        numerators.dtype != object
+        and max(map(abs, (int(numerators.min(initial=0)), int(numerators.max(initial=0))))) >= 2**62 // unit
+    ):
+        numerators = numerators.astype(object)
+    whole = numerators * 0 if decimals is None else numerators * (unit // denominators)
+    digits = _digits(np.abs(whole))
+    if last:
+        digits[:, 0], before = last, _digits((whole - last) // 10)
+        digits[:, 1 : 1 + before.shape[1]] = before
+    return Numbers(whole, _real(numerators, denominators), decimals, is_date, digits), is_there
+
+
+def _real(numerators: npt.NDArray[Any], denominators: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the nearest float64, the greatest one of what is beyond."""
+    if numerators.dtype != object:
+        return np.asarray(numerators / denominators)
+    most = int(np.finfo(np.float64).max)
+    return np.array(
+        [
+            max(-most, min(most, n // d)) if abs(n) > most else n / d
+            for n, d in zip(numerators, denominators, strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _digits(left: npt.NDArray[Any]) -> Integers:
+    places = len(str(max(left.tolist(), default=0)))
+    found = np.empty((len(left), places), dtype=np.int64)
+    for i in range(places):
+        left, found[:, i] = left // 10, left % 10
+    return found
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a column.
+
+    Attributes:
+        kind: "modulus", "digit", "valuation", "checksum", "calendar" or "size".
+        name: in words, with {} for the column, as "{} mod 7".
+        use: how to compute it, as "{} % 7"; "" where words are enough.
+        modulus: m, where codes are residues modulo m.
+        codes: of `Numbers`, int64 (examples,), from 0 on.
+        labels: the codes in words; () where they are their own.
+    """
+
+    kind: str
+    name: str
+    use: str
+    modulus: int | None
+    codes: Callable[[Numbers], Integers]
+    labels: tuple[str, ...] = ()
+
+    def label(self, code: int) -> str:
+        """Return a code in words."""
+        return self.labels[code] if self.labels else str(code)
+
+
+def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
+    """Yield the ways to read numbers, the simplest first: of two that say the same the first is found.
+
+    Moduli and digits are those that repeat at least three times over the range of the numbers, since else they would
+    only tell size.
+
+    Args:
+        numbers: a sample.
+        greatest: modulus that is tried.
+
+    >>> kinds = [reading.name for reading in readings(read_numbers(np.arange(40))[0], 5)]
+    >>> kinds[:6]
+    ['size of {} in 4 parts', 'size of {} in 10 parts', 'size of {} in 32 parts', '{} mod 2', '{} mod 3', '{} mod 4']
+    """
+    for parts in _SIZES:
+        edges = np.quantile(numbers.real, np.arange(1, parts) / parts)
+        yield Reading("size", f"size of {{}} in {parts} parts", "", None, partial(_size, edges=edges))
+    if numbers.decimals is None:
+        return
+    least, most = min(numbers.whole.tolist()), max(numbers.whole.tolist())
+    yield from _calendar(numbers, least, most)
+    spread, column = most - least + 1, f"{{}}·10^{numbers.decimals}" if numbers.decimals else "{}"
+    for m in range(2, min(greatest, spread // 3) + 1):
+        if not (numbers.is_date and m == 7):  # the weekday
+            yield Reading("modulus", f"{column} mod {m}", f"{column} % {m}", m, partial(_residue, m=m))
+    for p in (10, *_PADIC):
+        for k in takewhile(lambda k, p=p: 3 * p ** (k + 1) <= spread, range(1, 18)):  # type: ignore[misc]
+            name = f"digit of 10^{k - numbers.decimals} of {{}}" if p == 10 else f"digit of {p}^{k} of {column}"
+            use = f"{column} // {p**k} % {p}" if least >= 0 or p != 10 else ""
+            yield Reading("digit", name, use, p, partial(_digit, p=p, k=k))
+    for p in _VALUATIONS:
+        yield Reading("valuation", f"exponent of {p} in {column}", "", p, partial(_valuation, p=p))
+    if numbers.digits.shape[1] > 2 and not numbers.decimals:
+        for name, m, weights in _CHECK_SUMS:
+            yield Reading("checksum", name, "", m, partial(_check_sum, weights=weights, m=m))
+
+
+def _size(numbers: Numbers, *, edges: npt.NDArray[np.float64]) -> Integers:
+    return np.searchsorted(edges, numbers.real)
+
+
+def _residue(numbers: Numbers, *, m: int, shift: int = 0) -> Integers:
+    return np.asarray((numbers.whole + shift) % m, dtype=np.int64)
+
+
+def _digit(numbers: Numbers, *, p: int, k: int) -> Integers:
+    if p == 10:
+        return numbers.digits[:, k] if k < numbers.digits.shape[1] else np.zeros(len(numbers), dtype=np.int64)
+    return np.asarray(numbers.whole // p**k % p, dtype=np.int64)
+
+
+def _valuation(numbers: Numbers, *, p: int) -> Integers:
+    found = np.zeros(len(numbers), dtype=np.int64)
+    for k in range(1, _GREATEST_VALUATION + 1):
+        found += np.asarray(numbers.whole % p**k == 0)
+    return found
+
+
+def _check_sum(numbers: Numbers, *, weights: Sequence[int | str], m: int) -> Integers:
+    """Return the sum of the digits from the right, times weights, modulo m; "2×" is the sum of the digits of 2·d."""
+    columns = zip(numbers.digits.T, cycle(weights))
+    total = sum(_DOUBLED[d] if weight == "2×" else d * int(weight) for d, weight in columns)
+    return np.asarray(total, dtype=np.int64) % m
+
+
+_CHECK_SUMS: tuple[tuple[str, int, Sequence[int | str]], ...] = (
+    ("sum of the digits of {} modulo 10", 10, (1,)),
+    ("sum of the digits of {} modulo 11", 11, (1,)),
+    ("sum of the digits of {} with weights 1, 3, 1, 3 … modulo 10 (EAN, with its check digit)", 10, (1, 3)),
+    ("sum of the digits of {} with weights 3, 1, 3, 1 … modulo 10 (EAN, without its check digit)", 10, (3, 1)),
+    ("Luhn sum of {} modulo 10 (with its check digit)", 10, (1, "2×")),
+    ("Luhn sum of {} modulo 10 (without its check digit)", 10, ("2×", 1)),
+    ("sum of the digits of {} with weights 1, 2, 3 … modulo 11 (ISBN-10, with its check digit)", 11, range(1, 40)),
+    ("sum of the digits of {} with weights 2, 3, 4 … modulo 11 (ISBN-10, without its check digit)", 11, range(2, 40)),
+    ("sum of the digits of {} with weights −1, 1, 2 … modulo 10 (CAS, with its check digit)", 10, (-1, *range(1, 40))),
+    ("sum of the digits of {} with weights 1, 2, 3 … modulo 10 (CAS, without its check digit)", 10, range(1, 40)),
+)
+"""Well-known sums: name, modulus, and the weights of digits, from the right."""
+
+
+def _calendar(numbers: Numbers, least: int, most: int) -> Iterator[Reading]:
+    """Yield parts of dates: of dates, of whole numbers that may be days, and of those that may be years."""
+    may_be_days = numbers.decimals == 0 and _DAYS[0] <= least and most <= _DAYS[1] and most - least > 730
+    if numbers.is_date or may_be_days:
+        of = "{}" if numbers.is_date else "{}, read as days since 1970-01-01,"
+        if numbers.is_date:
+            yield Reading("calendar", "weekday of {}", "", 7, partial(_residue, m=7, shift=3), _WEEKDAYS)
+        for part in ("month", "day of the month", "leap year"):
+            yield Reading("calendar", f"{part} of {of}", "", None, partial(_part_of_date, part=part))
+    elif numbers.decimals == 0 and _YEARS[0] <= least and most <= _YEARS[1]:
+        yield Reading("calendar", "leap year of {}", "", None, partial(_is_leap, of_years=True))
+
+
+def _part_of_date(numbers: Numbers, *, part: str) -> Integers:
+    """Return the month (1 to 12), the day of the month, or whether the year is a leap year."""
+    days = numbers.whole.astype(np.int64).astype("datetime64[D]")
+    if part == "leap year":
+        return _is_leap(numbers, of_years=False)
+    months = days.astype("datetime64[M]")
+    found = months.astype(np.int64) % 12 + 1 if part == "month" else (days - months).astype(np.int64) + 1
+    return np.asarray(found, dtype=np.int64)
+
+
+def _is_leap(numbers: Numbers, *, of_years: bool) -> Integers:
+    whole = numbers.whole.astype(np.int64)
+    years = whole if of_years else whole.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
+    return np.asarray((years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0)), dtype=np.int64)
