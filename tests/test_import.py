@@ -30,7 +30,8 @@ BELOW = {
     "columns": {"storage", "numbers", "data"},
     "integrations": {"storage", "numbers", "data", "nn"},
     "explore": {"storage", "numbers"},
-    "cli": {"storage", "numbers", "data", "nn", "integrations", "explore"},
+    "probing": {"numbers"},
+    "cli": {"storage", "numbers", "data", "nn", "integrations", "explore", "probing"},
 }
 # What the lower layers may import from outside the standard library; the upper ones are free.
 LIBRARIES = {
@@ -41,6 +42,7 @@ LIBRARIES = {
     "acd": {"numpy", "numba", "psutil", "pyarrow", "scipy"},
     "number_theory": {"numpy"},
     "columns": {"numpy"},
+    "probing": {"numpy"},
     "nn": {"numpy", "torch", "numba"},
 }
 

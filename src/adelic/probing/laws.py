@@ -85,7 +85,7 @@ def find_law(
         law = next(
             (
                 law
-                for law in _candidates(x, y, p, q, rng, math.ceil(tries * EFFORT.get(p, 0.25)))
+                for law in _candidates(x, y, p, q, rng, math.ceil(tries * EFFORT.get(p, 0.25)) if tries > 1 else 1)
                 if np.mean(law(x) == y % q) >= AGREEMENT
             ),
             None,
@@ -172,7 +172,7 @@ def law_readings(
     if numbers.decimals != 0 or numbers.is_date or width < 3:
         return
     for form in (_plain, _one_hot):
-        find = partial(find_law, rng=rng, greatest=100 if form is _plain else 13, tries=16 if form is _plain else 2)
+        find = partial(find_law, rng=rng, greatest=100 if form is _plain else 13, tries=16 if form is _plain else 1)
         if target is not None and (law := find(form(digits), target)):
             codes = partial(_law_value, law=law, form=form, width=width)
             yield Reading("checksum", _in_words(law, form, "digits of {}"), "", law.modulus, codes)

@@ -95,7 +95,7 @@ class Finding:
         return found
 
     def picture(self, width: int = 40) -> str:
-        """Return bars of the target for the most frequent codes: means, or of classes the share of the first one.
+        """Return bars of the target for the most frequent codes: means, of two classes the share of the first.
 
         >>> n = np.arange(1000)
         >>> print(probe(n, n % 3 == 1)[0].picture(width=4))
@@ -104,16 +104,21 @@ class Finding:
            1         0 %
            2  ████ 100 %
         """
-        most = sorted(self.table, key=lambda code: -self.table[code][1])[:_BARS]
-        rows = [(self.reading.label(code), self.table[code][0][0]) for code in sorted(most)]
-        least, greatest = (0.0, 1.0) if self.classes else (min(0, *(r[1] for r in rows)), max(0, *(r[1] for r in rows)))
-        side = max(4, *(len(row[0]) for row in rows))
-        lines = [f"{'code':>{side}}  {f'share of {self.classes[0]}' if self.classes else 'mean'}"]
-        for label, mean in rows:
-            bar = "█" * round(width * (mean - least) / (greatest - least or 1))
-            told = f"{mean:4.0%}".replace("%", " %") if self.classes else f"{mean:.6g}"
-            lines.append(f"{label:>{side}}  {bar:{width}} {told}")
-        more = len(self.table) - len(rows)
+        most = sorted(sorted(self.table, key=lambda code: -self.table[code][1])[:_BARS])
+        means = [self.table[code][0] for code in most]
+        shown = [max(of) if len(of) > 2 else of[0] for of in means]
+        texts = [f"{100 * one:3.0f} %" if self.classes else f"{one:.6g}" for one in shown]
+        title = f"share of {self.classes[0]}" if self.classes else "mean"
+        if len(self.classes) > 2:
+            title, names = "most frequent class", [self.classes[int(np.argmax(of))] for of in means]
+            texts = [f"{text} {name}" for text, name in zip(texts, names, strict=True)]
+        low, high = (0.0, 1.0) if self.classes else (min(0.0, *shown), max(0.0, *shown))
+        labels = [self.reading.label(code) for code in most]
+        side = max(4, *map(len, labels))
+        bars = ["█" * round(width * (one - low) / (high - low or 1)) for one in shown]
+        rows = zip(labels, bars, texts, strict=True)
+        lines = [f"{'code':>{side}}  {title}", *(f"{label:>{side}}  {bar:{width}} {text}" for label, bar, text in rows)]
+        more = len(self.table) - len(most)
         return "\n".join(lines + ([f"{'…':>{side}}  {more} more"] if more else []))
 
 
@@ -326,7 +331,7 @@ class _Half:
     def scaled(self, first: "_Half") -> Floats:
         """Return the target less its mean in the first half; classes are divided by the root of their share."""
         mean = first.shares.mean(axis=0)
-        return (self.shares - mean) / (np.sqrt(np.maximum(mean, 1e-9)) if self.shares.shape[1] > 1 else 1)
+        return np.asarray((self.shares - mean) / (np.sqrt(np.maximum(mean, 1e-9)) if self.shares.shape[1] > 1 else 1))
 
 
 def _two(shares: Floats) -> list[npt.NDArray[np.bool_]]:
