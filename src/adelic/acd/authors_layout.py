@@ -19,14 +19,14 @@ from adelic.errors import ConfigurationError
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorsLayout:
-    """The files of a task: what `facts` says of the loader, and how lines are written.
+    """The files of a task, from `facts` on the loader, and the format of their lines.
 
     Attributes:
         name: the loader's name of the task, its option `data`.
         sizes: the sizes that it reads.
         files: where each file of a split is, with {n}, {steps} (n - 1), {split} (train, test) and {label} to be filled
             in.
-        labels: the classes that have files of their own, and their {label}; none where a file has all examples.
+        labels: the classes that have separate files, and their {label}; none if a file has all examples.
         in_halves: whether the loader reads no labels, but takes the first half of the examples for those of one file
             and the second half for those of the other, so both files must have equally many.
         lines: of each file, (tokens, target) -> a line without its end.
@@ -43,8 +43,8 @@ class AuthorsLayout:
 def layout(dataset: Dataset) -> Layout:
     """Return the files of a dataset, train before test, and how to load them; the format `acd` of `export`.
 
-    Of Grassmannian, examples of the greater class are left out until both classes have equally many in each split. A
-    ConfigurationError says that the loader reads no such data.
+    Of Grassmannian, examples of the greater class are left out until both classes have equally many in each split. It
+    is a ConfigurationError if the loader reads no such data.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -91,7 +91,7 @@ def _grassmannian(tokens: list[int], target: Any) -> str:
 
 
 def _kl(tokens: list[int], target: Any) -> str:
-    """Return x, w and the coefficients up to the last one that is not 0, one digit an entry of x and of w."""
+    """Return x, w and the coefficients up to the last one that is not 0, one digit per entry of x and of w."""
     half = len(tokens) // 2
     x, w = ("".join(map(str, part)) for part in (tokens[:half], tokens[half:]))
     coefficients = list(target)

@@ -18,7 +18,7 @@ Editions:
 - `published`: all pairs: 148,225, 393,129 and 1,004,004 for n = 18, 20, 22. The README has this size for n = 18.
 - `central`: those with |χ^λ_μ| <= c, c the least number for which they are at least 95 % of all. The older published
   loader drops all others, with c = 294, 573, 1144 written out, and the sizes in the README for n = 20 and 22 are those
-  of what remains (373,480 and 953,835), beside the extremes of all pairs.
+  of the remaining pairs (373,480 and 953,835), next to the extremes of all pairs.
 
 Symmetry: χ^λ'_μ = sgn(μ) χ^λ_μ for the conjugate λ' of λ, so examples with an odd μ change the sign of their target.
 Self-conjugate λ are mapped to themselves, and vanish on odd μ.
@@ -334,7 +334,7 @@ def _is_odd(cycle_types: Integers) -> NDArray[np.bool_]:
 
 
 def _fixed_points(X: Integers) -> Integers:
-    """Return the number of ones in μ; at μ = (1, ..., 1) stand the dimensions, the greatest values of their rows."""
+    """Return the number of ones in μ; μ = (1, ..., 1) has the dimensions, the greatest values of their rows."""
     return np.asarray(np.count_nonzero(X[:, X.shape[1] // 2 :] == 1, axis=1))
 
 

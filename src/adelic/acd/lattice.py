@@ -111,7 +111,7 @@ def numbers(paths: Int8) -> tuple[Int64, Int64, Int64]:
 
 
 def matching_ranks(matching: Int64) -> Indices:
-    """Return for each path the place of its class in the matching order, from 0.
+    """Return for each path the index of its class in the matching order, from 0.
 
     >>> matching_ranks(np.array([31, 29, 31])).tolist()
     [1, 0, 1]
@@ -120,7 +120,7 @@ def matching_ranks(matching: Int64) -> Indices:
 
 
 def lagrange_ranks(trace: Int64, least: Int64) -> Indices:
-    """Return for each path the place of its class in the Lagrange order, from 0.
+    """Return for each path the index of its class in the Lagrange order, from 0.
 
     Two different numbers (t² - 4)/q² differ by at least 1/(q² q'²). Multiplied by a power of 2 beyond every q² q'² they
     differ by more than 1, so rounded down they still are different and in order; equal ones stay equal.
@@ -135,7 +135,7 @@ def lagrange_ranks(trace: Int64, least: Int64) -> Indices:
 
 
 def lagrange_ranks_by_path(trace: Int64, least: Int64) -> Indices:
-    """Return for each path the place of its class among the Lagrange classes sorted by their first path, from 0.
+    """Return for each path the index of its class among the Lagrange classes sorted by their first path, from 0.
 
     This is the released generator's slip.
 
@@ -156,7 +156,7 @@ def cover_pairs(ranks: Indices) -> tuple[Indices, Indices]:
     """Return all pairs of paths of which the second is one class above the first.
 
     Args:
-        ranks: the place of each path's class, shape (paths,).
+        ranks: the index of each path's class, shape (paths,).
 
     Returns:
         Indices of the lower and of the upper paths, ascending by lower, then by upper path.
@@ -246,7 +246,7 @@ def common_prefix(X: Integers) -> Integers:
 
 
 def _ranks(paths: NDArray[np.int8], edition: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return for each path the place of its class in the matching order and in the Lagrange order of the edition."""
+    """Return for each path the index of its class in the matching order and in the Lagrange order of the edition."""
     matching, trace, least = numbers(paths)
     in_order = lagrange_ranks_by_path if edition == "published" else lagrange_ranks
     return matching_ranks(matching), in_order(trace, least)

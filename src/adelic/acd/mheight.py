@@ -7,7 +7,7 @@ polynomial", arXiv:2303.13695) use it to prove a conjecture of Billey and Postni
 
 Examples are in 0-based one-line notation, all permutations of this kind, in lexicographic order. There are A061552(n) -
 A032351(n) of them (OEIS: those that avoid 4231, less those that avoid 3412 too). The least n with an example is 4:
-3412. The dataset's README forgets the avoidance of 4231 and the "less 1"; its generator and its counts have both.
+3412. The dataset's README lacks the avoidance of 4231 and the "less 1"; its generator and its counts have both.
 
 Symmetries: the inverse and the reverse-complement i -> n - 1 - w(n - 1 - i) of an example are examples with the same
 label, see `inverted` and `reverse_complemented`. Any split of the examples at random has such twins on both sides.

@@ -1,4 +1,4 @@
-"""The dataset's files on the Hugging Face hub as a dataset, with what in them differs from the mathematics.
+"""The files of the dataset on the Hugging Face hub, with the differences between them and the mathematics.
 
 The files are JSON lines (repositories ACDRepo/...), one object per example: lists are the inputs, in their order, and
 the rest is the label. None could be downloaded when this was written. The columns of kl and rsk, whose labels are
@@ -8,7 +8,7 @@ were not seen.
 The examples of a task are known completely, or those of all classes but one are. So the true label of an example is
 found by looking it up among the examples that `adelic.acd` generates.
 
-What is read is bounded, whatever the files hold: no line may be longer than an example can be, and no file may have
+Reading is bounded, whatever the files hold: no line may be longer than an example can be, and no file may have
 more than twice the examples that the task has. A line that is not an example of the task and size is an error that
 names it.
 """
@@ -153,7 +153,7 @@ def load_published(
 def _find(folder: Path, name: str, n: int) -> dict[Path, str]:
     """Return the files in the folder, or one below it, that have train or test in their names, and the split of each.
 
-    A StorageError says that there are none.
+    It is a StorageError if there are none.
     """
     with files.storage_errors(f"cannot read {folder}", "name a folder with the files of the dataset's authors"):
         if not folder.is_dir():
@@ -255,7 +255,7 @@ def _classes(
 ) -> tuple[Integers, str]:
     """Return the labels as our class indices, and how the files' labels are to be read.
 
-    They are renamed if that makes most of all examples right, where as they are most are wrong. A label that is none of
+    They are renamed if this makes most examples right and most are wrong as they are. A label that is none of
     the classes is a StorageError.
     """
     y, said, renaming, explained = table.y, "as documented here", {}, 0
@@ -285,9 +285,9 @@ def _problems(
     *,
     outside: NDArray[np.bool_],
 ) -> dict[str, dict[str, Any]]:
-    """Return what is wrong with the examples, see `load_published`.
+    """Return the problems of the examples, see `load_published`.
 
-    `contents` are they in canonical form, and `place` is where each stands among the known ones, -1 for nowhere. The
+    `contents` are they in canonical form, and `place` is the index of each among the known ones, -1 for none. The
     true label of an example that is outside the task means nothing.
     """
     first = RowIndex(contents).find(contents)
@@ -332,7 +332,7 @@ def _whole(value: Any, n: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How the examples of a task are written, and what is known of them.
+    """The format of the examples of a task, and which are known.
 
     Attributes:
         tokens: (inputs as they are written, n) -> tokens.

@@ -1,8 +1,8 @@
 """Robinson-Schensted-Knuth: the permutation that two standard Young tableaux of the same shape belong to.
 
 Schensted's row insertion takes the entries of a permutation w of 1..n one by one: an entry goes into the first row, to
-the place of the least greater one, which goes into the second row likewise, and so on; where there is no greater one
-it is appended. P holds the result, and Q the step at which each place was filled. w -> (P, Q) is a bijection onto the
+the position of the least greater one, which goes into the second row likewise, and so on; if there is no greater one
+it is appended. P holds the result, and Q the step at which each cell was filled. w -> (P, Q) is a bijection onto the
 pairs of standard Young tableaux of the same shape. Sources: Schensted, "Longest increasing and decreasing
 subsequences" (1961); Stanley, "Enumerative Combinatorics 2", section 7.11.
 
@@ -27,8 +27,8 @@ targets as they are; both compute them anew:
   partner outside test, the same two tableaux in the other order.
 - `reversal`: w(n), ..., w(1) transposes P (Schensted), and Q becomes the transpose of its evacuation.
 
-One part of the answer can be read off without any insertion: w(i) > w(i+1) exactly if i + 1 stands in a lower row of Q
-than i does (i is a descent of Q). That is n - 1 of the targets.
+One part of the answer can be read off without any insertion: w(i) > w(i+1) exactly if i + 1 is in a lower row of Q
+than i (i is a descent of Q). That is n - 1 of the targets.
 """
 
 from collections.abc import Iterable
@@ -344,7 +344,7 @@ def _generate(request: Request) -> Rows:
 
 
 def cells(X: Integers) -> Integers:
-    """Return in which row and column of P, and of Q, each of 1..n stands, from 0 on.
+    """Return the row and the column in P, and in Q, of each of 1..n, from 0 on.
 
     From examples (examples, 6n + 6) to int8 (examples, 4n): the rows of 1, ..., n in P, their columns there, the rows
     in Q, the columns in Q.

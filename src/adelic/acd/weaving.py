@@ -17,10 +17,10 @@ Editions:
   other, so no example is in two splits. 1,816 examples for n = 6 and 49,396 for n = 7.
 - `leaky`: the same, but the rows of the non-patterns are in the order 1, ..., n (row r lacks r), so the first
   row alone gives the label away. Older published negatives that can still be seen have this order.
-- `levels`: the 0/1 matrices. Write 1 where pseudoline i crosses a smaller one, 0 where it crosses a greater one: row
+- `levels`: the 0/1 matrices. Write 1 if pseudoline i crosses a smaller one, 0 if it crosses a greater one: row
   i has i - 1 ones among n - 1 entries, it tells on which level i runs, and the matrix determines the pattern
-  (Felsner). Rows 1 and n are constant, and the last entry of a row follows from the others, so what remains is (n-2)
-  × (n-2): rows n-1, ..., 2, tokens 0 and 1. The dataset is all ∏_{i=2}^{n-1} C(n-1, i-1) matrices with legal row
+  (Felsner). Rows 1 and n are constant, and the last entry of a row follows from the others, so (n-2) × (n-2) entries
+  remain: rows n-1, ..., 2, tokens 0 and 1. The dataset is all ∏_{i=2}^{n-1} C(n-1, i-1) matrices with legal row
   sums: 2,500 with 908 patterns for n = 6, 162,000 with 24,698 for n = 7. These are the totals in the dataset's
   README, which prints 909 patterns, and a split of 70/30; here all editions are split 80/20.
 
@@ -31,7 +31,7 @@ others to others. Of a level matrix only the reflection and the half turn, n rot
 pseudoline 1 from above all others to below them, and where it crosses them is not in the matrix.
 
 All patterns by triangle flips. Three pseudolines i < j < k that bound a triangle can be flipped: in each of their rows
-the other two stand side by side and change places. The arrangement in which every row ascends is the least element of
+the other two are neighbours and are exchanged. The arrangement in which every row ascends is the least element of
 the second higher Bruhat order B(n, 2); flips from "ascending" to "descending" raise the rank by one, and each element
 is reached from the least one by such flips alone (Manin and Schechtman). So a breadth-first search goes up rank by
 rank, and needs to compare new arrangements only with those of the same rank. All arrangements of one rank are flipped
@@ -54,7 +54,7 @@ from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Symmetry, Task, silent
 from adelic.errors import EncodingError
 
-# All patterns, and the rows beside them
+# All patterns, and their rows
 
 
 def all_patterns(n: int, progress: Progress = silent) -> Int8:
@@ -257,7 +257,7 @@ def rotated(matrices: ArrayLike) -> Integers:
     array([2, 1, 3, 1, 3, 2])
     """
     blocks, n = _blocks(matrices)
-    moved = np.roll(blocks, 1, axis=-2)  # the row of pseudoline 1 stands first now, as that of pseudoline n
+    moved = np.roll(blocks, 1, axis=-2)  # the row of pseudoline 1 is now the first, like the one of pseudoline n
     moved[..., 0, :] = moved[..., 0, ::-1]
     return np.where(moved == 1, n, moved - 1).astype(moved.dtype).reshape(np.shape(matrices))
 
@@ -340,7 +340,7 @@ def _symmetry(of_patterns: Callable[[Integers], Integers], of_levels: Callable[[
         if n is None:
             return of_levels(X), y
         blocks = X.reshape(-1, n, n - 1)
-        # The leaky edition's non-patterns stand upside down: their first row, not their last, lacks 1.
+        # The leaky edition's non-patterns are upside down: their first row, not their last, lacks 1.
         upside_down = ~(blocks[:, 0] == 1).any(axis=1)[:, None, None]
         image = of_patterns(np.where(upside_down, blocks[:, ::-1], blocks).reshape(X.shape))
         blocks = image.reshape(blocks.shape)

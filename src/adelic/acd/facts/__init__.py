@@ -1,7 +1,7 @@
 """The facts of each dataset: `NAME.toml` has them in words, `NAME.json` has the published counts.
 
 The words are the task's title, the published sizes (the first is the default), for each edition its title and its
-notes, what is as published and what is settled here, the titles of other views of its examples, and the files that the
+notes on published and on own choices, the titles of other views of its examples, and the files that the
 loader of the dataset's authors reads.
 """
 
@@ -13,7 +13,7 @@ from adelic.data.protocol import View
 
 
 def words(name: str) -> dict[str, Any]:
-    """Return what the file of a task says of it.
+    """Return the contents of a task's file.
 
     >>> words("weaving")["title"]
     'is this n × (n-1) matrix a weaving pattern?'

@@ -274,8 +274,8 @@ def _test_fifth(groups: Int64, y: Integers, rng: np.random.Generator) -> NDArray
 def _uniform_non_variables(positives: Int8, n: int, rng: np.random.Generator) -> Int8:
     """Return as many different tableaux that are not positives, drawn uniformly, in the order in which they are drawn.
 
-    The i-th non-variable stands at place i + (positives before it) among all tableaux. With p_0 < p_1 < ... for the
-    places of the positives, p_j is before it exactly if p_j - j <= i.
+    The i-th non-variable has the index i + (positives before it) among all tableaux. With p_0 < p_1 < ... for the
+    indices of the positives, p_j is before it exactly if p_j - j <= i.
     """
     order = tableaux.TableauOrder(RANK, n)
     places = np.sort(order.places(positives))

@@ -37,8 +37,8 @@ mutations, the depths that give the published counts for n = 11. They are used f
 by row: n² tokens -2..2 (-5..5 for n = 6). The published loader drops the last of its 121 tokens; ours has all of them.
 
 Options: `labelling="canonical"`, the default, gives the canonical forms, with vertices in ascending order of their
-number of neighbours. The published examples stand in Sage's canonical labelling, which is another one. "random"
-relabels every example independently, so nothing can be learnt from where a vertex stands.
+number of neighbours. The published examples have Sage's canonical labelling, which is another one. "random"
+relabels every example independently, so nothing can be learnt from the position of a vertex.
 
 What gives labels away: from n = 9 on entries ±2 occur in BB, BD and BE only, and the d_i, which can be read off, tell
 these three apart without error; A, D, E and DE remain. All that comes from a class cut off is a ball around one seed,
@@ -106,8 +106,8 @@ def mutate(b: ArrayLike, k: int) -> Integers:
 def canonical_form(b: ArrayLike) -> Integers:
     """Return the representative of b under simultaneous relabelling of rows and columns.
 
-    Two matrices have equal canonical forms exactly if a relabelling takes one into the other. The vertices stand in
-    ascending order of their number of neighbours; how ties are settled, adelic.acd.quiver.kernels tells.
+    Two matrices have equal canonical forms exactly if a relabelling takes one into the other. The vertices are in
+    ascending order of their number of neighbours; adelic.acd.quiver.kernels breaks ties.
 
     Args:
         b: skew-symmetrizable integer matrices, shape (*, n, n).
@@ -286,7 +286,7 @@ def number_of_twos(X: Integers) -> Integers:
 
 
 def place_of_first_two(X: Integers) -> Integers:
-    """Return the place of the first 2 or -2 in the example; -1 where there is none.
+    """Return the position of the first 2 or -2 in the example; -1 if there is none.
 
     >>> place_of_first_two(np.array([[0, 1, -2, 0], [0, 2, -1, 0], [0, 1, -1, 0]])).tolist()
     [2, 1, -1]
@@ -322,11 +322,11 @@ def oriented_triangles(X: Integers) -> Integers:
 
 
 TYPES = ("A", "BD", "D", "BE", "BB", "E", "DE")
-"""The mutation types; their places here are the labels."""
+"""The mutation types; their indices are the labels."""
 DEPTHS = {"A": None, "BD": 9, "D": None, "BE": 8, "BB": 10, "E": 9, "DE": 9}
 """How many mutations lead away from the seed at most; None is the whole class."""
 LEAST_RANKS = {"A": 1, "BD": 4, "D": 4, "BE": 5, "BB": 3, "E": 6, "DE": 6}
-"""The least n for which the seed is a tree of its own."""
+"""The least n for which the seed differs from the seeds of the other types."""
 
 # The examples of BB, BD, BE, DE and E together for n = 6, 7, ..., counted by `mutation_class`; A and D have formulas.
 OTHER_ROWS = (909, 3130, 9339, 26525, 68875, 157749, 348016, 671729, 1335530, 2237830, 4203201)
@@ -498,7 +498,7 @@ def _members(part: tuple[str, int]) -> NDArray[np.int8]:
 
 
 def _relabelled(matrices: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int8]:
-    """Return the matrices, each with its vertices in a random order of its own."""
+    """Return the matrices, each with its vertices in another random order."""
     relabelled = np.empty_like(matrices)
     n = matrices.shape[1]
     for start in range(0, len(matrices), CHUNK):

@@ -3,10 +3,10 @@
 Conditions on (u, v, w) that c(u, v, w) > 0 implies, all read off the permutations at once:
 
 1. length: ℓ(w) = ℓ(u) + ℓ(v), since S_w is homogeneous of degree ℓ(w);
-2. descents: every descent of w is one of u or of v, for where i is none of u and none of v, S_u S_v is symmetric in x_i
+2. descents: every descent of w is one of u or of v, because if i is none of u or v, S_u S_v is symmetric in x_i
    and x_(i+1), and so is each S_w in it;
 3. Bruhat order: u <= w and v <= w;
-4. size: w lies in S_(a+b-1) where u is in S_a and v in S_b;
+4. size: w lies in S_(a+b-1) if u is in S_a and v in S_b;
 5. prefixes: for every k, with b_k and t_k the number of crosses in the first k rows of the bottom and of the top pipe
    dream, b_k(w) >= b_k(u) + b_k(v) and t_k(w) <= t_k(u) + t_k(v). For k = 1 the first says w(1) >= u(1) + v(1) - 1.
 
