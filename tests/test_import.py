@@ -23,14 +23,14 @@ BELOW = {
     "errors": set(),
     "storage": set(),
     "numbers": set(),
+    "probing": {"numbers"},
     "data": {"storage", "numbers"},
     "nn": {"numbers"},
     "acd": {"storage", "numbers", "data"},
     "number_theory": {"storage", "numbers", "data"},
     "columns": {"storage", "numbers", "data"},
-    "integrations": {"storage", "numbers", "data", "nn"},
+    "integrations": {"storage", "numbers", "data", "nn", "probing"},
     "explore": {"storage", "numbers"},
-    "probing": {"numbers"},
     "cli": {"storage", "numbers", "data", "nn", "integrations", "explore", "probing"},
 }
 # What the lower layers may import from outside the standard library; the upper ones are free.
@@ -56,6 +56,7 @@ OPTIONAL = {
     "number_theory/multiplicative.py": {"flint"},
     "number_theory/root_numbers.py": {"cypari"},
     "numbers/algebraic/polynomials.py": {"flint"},
+    "probing/findings.py": {"sklearn"},
     "numbers/integers.py": {"flint", "gmpy2"},
 }
 

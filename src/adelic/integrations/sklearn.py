@@ -37,6 +37,7 @@ from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, one_hot_positions
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.probing import Findings, probe
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
     from scipy import sparse
@@ -175,6 +176,15 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             choice = replace(choice, space=used)
             print(choice.text(form=made.features, missing=missing, given=given))  # noqa: T201  # as the caller asks
         return made
+
+    @staticmethod
+    def probe(X: Any, y: Any, **options: Any) -> Findings:
+        """Return which arithmetic of columns tells a target, `adelic.probe`; its `transformer` goes into a pipeline.
+
+        >>> AdelicEncoder.probe(np.arange(500), np.arange(500) % 9 == 2)[0].modulus
+        9
+        """
+        return probe(X, y, **options)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the options and the numbers; learn the scale of `features="standardized"`.

@@ -8,13 +8,14 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import ConfigurationError, EncodingError
+from adelic.errors import ConfigurationError, EncodingError, needs_extra
 from adelic.numbers.columns.reading import columns_of, is_frame, matrix_of, series_of
 from adelic.numbers.describe import describe
 from adelic.probing.laws import law_readings
@@ -150,6 +151,34 @@ class Findings(list[Finding]):
             raise ConfigurationError(f"X has no column {missing[0]!r}; it has {', '.join(names)}")
         codes = [one.codes(columns[names.index(one.column)]) for one in self]
         return np.stack(codes, axis=1) if codes else np.empty((len(columns[0]), 0), dtype=np.int64)
+
+    def transformer(self) -> Any:
+        """Return a scikit-learn transformer of tables into these codes, for a pipeline or a `FeatureUnion`.
+
+        Nothing of it is fitted later. Codes are names of classes, so that all models but trees need an encoder after it,
+        such as `OneHotEncoder`.
+
+        Raises:
+            MissingExtraError: there is no scikit-learn.
+
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import OneHotEncoder
+        >>> n = np.arange(1000)
+        >>> model = make_pipeline(probe(n, n % 7 < 5).transformer(), OneHotEncoder(), LogisticRegression())
+        >>> model.fit(n, n % 7 < 5).predict([700, 705, 706])
+        array([ True, False, False])
+        >>> model[0].get_feature_names_out()
+        array(['x0 % 7'], dtype=object)
+        """
+        with needs_extra("Findings.transformer", "sklearn"):
+            from sklearn.preprocessing import FunctionTransformer
+        names = [(one.reading.use or one.reading.name).format(one.column) for one in self]
+        return FunctionTransformer(self.features, feature_names_out=partial(_names, names))
+
+
+def _names(names: list[str], transformer: Any, columns: Any) -> npt.NDArray[np.object_]:
+    return np.array(names, dtype=object)
 
 
 def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
