@@ -155,7 +155,7 @@ class Findings(list[Finding]):
     def transformer(self) -> Any:
         """Return a scikit-learn transformer of tables into these codes, for a pipeline or a `FeatureUnion`.
 
-        Nothing of it is fitted later. Codes are names of classes, so that all models but trees need an encoder after it,
+        Nothing of it is fitted later. Codes are names of classes: models other than trees need an encoder after it,
         such as `OneHotEncoder`.
 
         Raises:
