@@ -288,7 +288,7 @@ def shortened(arguments):
 
 
 @pytest.mark.parametrize(
-    "page", pages(long=["overview", "number-theory", "tutorial", "scaling", "rivals"], slow=["results"])
+    "page", pages(long=["reproduce", "number-theory", "tutorial", "scaling", "rivals"], slow=["results"])
 )
 def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
     """Every `adelic` command of a page works, in the page's order, where nothing but the repository's files is."""

@@ -224,10 +224,11 @@ def test_the_whole_plan_writes_its_page_in_a_clone_alone(works, tmp_path, monkey
 
 def test_the_table_of_the_demo_is_that_of_the_results():
     """What `make demo` printed when its results were committed."""
-    table = show(gather(read_plan("quick", "number-theory"), RESULTS.with_name("number-theory-quick"))).text
-    text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
-    assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
-    assert "not run" not in table
+    tables = show(gather(read_plan("quick", "number-theory"), RESULTS.with_name("number-theory-quick"))).tables
+    text = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    for task in ("gcd", "conic"):
+        assert tables[f"task {task}"] in text
+        assert "not run" not in tables[f"task {task}"]
 
 
 def test_the_page_is_that_of_the_results(tmp_path):
