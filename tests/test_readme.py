@@ -181,7 +181,7 @@ def test_what_to_cite_is_what_the_citation_file_says() -> None:
 
 
 def test_the_readme_is_short_and_has_one_picture() -> None:
-    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "Where to go on"]
+    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "I want to …"]
     assert len(README.splitlines()) <= 90
     *_, picture = re.findall(r"!\[.*\]\((.*)\)", README)
     assert picture == "docs/number-theory/learned.svg"

@@ -76,7 +76,7 @@ def test_long_helps_have_sections(path, works):
     """Each option stands in one."""
     _, *parts = re.split(r"^╭─ (\S[^\n]*?) ─+╮$", works(*path, "--help"), flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert {"Parameters", "Training", "Other models"} <= sections.keys()
+    assert {"Parameters", "Training (defaults: the recipe's)", "Other models"} <= sections.keys()
     listed = re.findall(r"^│ (--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
     assert sorted(listed) == sorted(flags_of(ALL[path].default_command).values())
 
