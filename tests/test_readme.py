@@ -42,10 +42,10 @@ def cell(page: str, heading: str, line: str, column: str) -> str:
     return found.split("|")[columns.index(column)].split("±")[0].strip("* ")
 
 
-CONTROLS = "number-theory.md"
+ONE_PRIME, SIZE, DIGITS = (f"number-theory/{name}.md" for name in ("one-prime", "controls-size", "controls-digits"))
 PRODUCTS = ("arithmetic/tables.md", "| problem", "a · b, 6 digits | 1,000")
-CONICS = (CONTROLS, "**`conic`")
-DIVISORS = (CONTROLS, "1 to 100, or greater**")
+CONICS = ("number-theory/conic.md", "**`conic`")
+DIVISORS = ("number-theory/gcd.md", "**`gcd`")
 SUMS = ("exact-details.md", "| modules: single", "arithmetic__add_or_sub")
 FIGURES = {
     "the divisors of both numbers": (
@@ -54,9 +54,9 @@ FIGURES = {
         ("{:.1f} of 100", (*DIVISORS, "same inputs, no network", "learned, of 100")),
     ),
     "n modulo a prime that you name": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`order`", "AOE, one-hot digits, with 101", "test")),
-        ("base 10 {:.1f} %", (CONTROLS, "**`order`", "base 10", "test")),
-        ("{:.1f} %", (CONTROLS, "**`order`", "same inputs, no network, with 101", "test")),
+        ("one-hot digits {:.1f} %", (ONE_PRIME, "**`order`", "AOE, one-hot digits, with 101", "test")),
+        ("base 10 {:.1f} %", (ONE_PRIME, "**`order`", "base 10", "test")),
+        ("{:.1f} %", (ONE_PRIME, "**`order`", "same inputs, no network, with 101", "test")),
     ),
     "a product": (
         ("characters {:.0f} %", (*PRODUCTS, "adelic-placewise")),
@@ -77,14 +77,14 @@ FIGURES = {
         ("{:.1f} %", (*SUMS, "table")),
     ),
     "size: which number is greater": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`sorting`", "AOE, one-hot digits and real value", "test")),
-        ("xVal {:.1f} %", (CONTROLS, "**`sorting`", "xVal", "test")),
-        ("{:.1f} %", (CONTROLS, "**`sorting`", "same inputs, no network", "test")),
+        ("one-hot digits {:.1f} %", (SIZE, "**`sorting`", "AOE, one-hot digits and real value", "test")),
+        ("xVal {:.1f} %", (SIZE, "**`sorting`", "xVal", "test")),
+        ("{:.1f} %", (SIZE, "**`sorting`", "same inputs, no network", "test")),
     ),
     "a decimal digit": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test")),
-        ("base 10 {:.1f} %", (CONTROLS, "**`decimal-digit`", "base 10", "test")),
-        ("{:.1f} %", (CONTROLS, "**`decimal-digit`", "same inputs, no network", "test")),
+        ("one-hot digits {:.1f} %", (DIGITS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test")),
+        ("base 10 {:.1f} %", (DIGITS, "**`decimal-digit`", "base 10", "test")),
+        ("{:.1f} %", (DIGITS, "**`decimal-digit`", "same inputs, no network", "test")),
     ),
 }
 
@@ -121,7 +121,7 @@ LATTICE = ("results/lattice-10.md", "## AOE − learned, by recipe")
         ),
         (
             "find {:.1f} % of ranks, a scaled number (xVal) {:.1f} %",
-            [(CONTROLS, "**`sorting`", "AOE, one-hot digits alone", "test"), (CONTROLS, "**`sorting`", "xVal", "test")],
+            [(SIZE, "**`sorting`", "AOE, one-hot digits alone", "test"), (SIZE, "**`sorting`", "xVal", "test")],
         ),
         (
             "rises from {:.2f} % (Transformer) to {:.2f} % (MLP",
