@@ -1,6 +1,6 @@
 """Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
 
-They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
+They are between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
 command that prints the table: adelic report --results-dir experiments/results/table --markdown --table overview;
 or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "excerpt" before these, and
 some columns and lines of that table behind them; or "searches", those of arithmetic_searches.py, or
