@@ -218,7 +218,7 @@ class LeakError(AdelicError, ValueError):
     >>> from adelic.data import Holdout
     >>> Holdout(np.array([[1, 2]]), np.array([[3, 4]])).check(np.array([[[3, 4]]]))
     Traceback (most recent call last):
-    adelic.errors.LeakError: 1 test row would be trained on: test row 0 (3 4) is training row 0; keep equal rows ...
+    adelic.errors.LeakError: 1 test example would be trained on: test example 0 (3 4) is training example 0; keep ...
     """
 
 

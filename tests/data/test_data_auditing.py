@@ -178,5 +178,5 @@ def test_a_table_of_ones_own(price):
     assert found["rows"] == d.provenance["rows"]
     assert found["overlap"]["rows"]["test"]["rows"] == 0
     for chosen in ({"n": 4}, {"seed": 1}, {"split": "orbits"}, {"edition": "leaky"}, {"labelling": "random"}):
-        with pytest.raises(ConfigurationError, match="chooses among stored data; leave it out beside a data set"):
+        with pytest.raises(ConfigurationError, match="chooses among stored data; leave it out with a data set"):
             data.audit(d, **chosen)

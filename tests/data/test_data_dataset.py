@@ -110,7 +110,7 @@ def test_least_sizes():
 @pytest.mark.parametrize("n", [40, 10**9, pytest.param(10**5000, id="huge")])
 def test_sizes_beyond_any_machine_are_refused_at_once(name, edition, n, cache):
     start = time.process_time()
-    with pytest.raises(TaskSizeError, match=r"needs (at least about )?[\d,]+ rows and [\d,.]+ GiB") as caught:
+    with pytest.raises(TaskSizeError, match=r"needs (at least about )?[\d,]+ examples and [\d,.]+ GiB") as caught:
         acd.load(name, n=n, edition=edition)
     assert time.process_time() - start < 1
     assert "this machine has" in str(caught.value)
@@ -122,7 +122,7 @@ def test_sizes_beyond_this_machine_are_refused_before_any_work(monkeypatch, cach
         total, available = 2 << 30, 1 << 20
 
     monkeypatch.setattr("psutil.virtual_memory", Memory)
-    with pytest.raises(TaskSizeError, match=r"weaving n=7 \(published\) needs 49,396 rows .* has 2\.0 GiB"):
+    with pytest.raises(TaskSizeError, match=r"weaving n=7 \(published\) needs 49,396 examples .* has 2\.0 GiB"):
         acd.load("weaving", n=7)
     assert not cache.exists()
     acd.load("weaving", n=4)

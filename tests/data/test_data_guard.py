@@ -44,30 +44,36 @@ def guarded(validation, test, maps=None):
 
 
 PLANTED = {
-    "test row": ([[0, 0, 0]], [[3, 3, 3], [4, 5, 6]], {}, "1 test row would", "test row 1 (4 5 6) is training row 1"),
+    "test row": (
+        [[0, 0, 0]],
+        [[3, 3, 3], [4, 5, 6]],
+        {},
+        "1 test example would",
+        "test example 1 (4 5 6) is training example 1",
+    ),
     "validation row": (
         [[7, 8, 9]],
         [[0, 0, 0]],
         {},
-        "1 validation row would",
-        "validation row 0 (7 8 9) is training row 2",
+        "1 validation example would",
+        "validation example 0 (7 8 9) is training example 2",
     ),
     "several": (
         [[7, 8, 9]],
         [[1, 2, 3], [4, 5, 6]],
         {},
-        "1 validation row and 2 test rows would",
-        "test row 0 (1 2 3) is training row 0",
+        "1 validation example and 2 test examples would",
+        "test example 0 (1 2 3) is training example 0",
     ),
     "image": (
         [[0, 0, 0]],
         [[9, 8, 7]],
         {"reversed": reversed_row},
-        "1 test row would",
-        "test row 0 (9 8 7) is image 1 of training row 2",
+        "1 test example would",
+        "test example 0 (9 8 7) is image 1 of training example 2",
     ),
-    "duplicates": ([[0, 0, 0]], [[1, 2, 3], [1, 2, 3]], {}, "2 test rows would", "is training row 0"),
-    "no validation": ([], [[4, 5, 6]], {}, "1 test row would", "test row 0 (4 5 6) is training row 1"),
+    "duplicates": ([[0, 0, 0]], [[1, 2, 3], [1, 2, 3]], {}, "2 test examples would", "is training example 0"),
+    "no validation": ([], [[4, 5, 6]], {}, "1 test example would", "test example 0 (4 5 6) is training example 1"),
 }
 
 
@@ -80,7 +86,7 @@ def test_planted_rows_are_refused(plant):
     message = str(caught.value)
     assert message.startswith(count)
     assert first in message
-    assert ("--split orbits" if maps else "keep equal rows in one part") in message
+    assert ("--split orbits" if maps else "keep equal examples in one part") in message
     assert "\n" not in message
 
 
@@ -89,7 +95,9 @@ def test_parts_outside_the_data_sets_are_checked(ndim):
     """As arithmetic's, which have no validation rows."""
     train = np.array(TRAIN) if ndim == 2 else np.array(TRAIN)[:, None]
     data.check_disjoint(train, np.array([[3, 2, 1]]))
-    with pytest.raises(LeakError, match=r"1 test row would be trained on: test row 1 \(4 5 6\) is training row 1"):
+    with pytest.raises(
+        LeakError, match=r"1 test example would be trained on: test example 1 \(4 5 6\) is training example 1"
+    ):
         data.check_disjoint(train, np.array([[3, 2, 1], [4, 5, 6]]))
 
 
@@ -109,7 +117,7 @@ def test_equal_keys_do_not_make_equal_rows(monkeypatch, leak):
     d = guarded([[1, 2, 4]], [[4, 5, 7], [3, 2, 1], *([[7, 8, 9]] if leak else [])])
     assert data.overlap(d, symmetries=False) == {"validation": 0, "test": int(leak)}
     if leak:
-        with pytest.raises(LeakError, match=r"test row 2 \(7 8 9\) is training row 2"):
+        with pytest.raises(LeakError, match=r"test example 2 \(7 8 9\) is training example 2"):
             data.training_rows(d, symmetries=False)
     else:
         data.training_rows(d, symmetries=False)
@@ -141,7 +149,7 @@ def test_overlap_is_what_sets_say(train, validation, test):
 
 
 def test_the_published_split_is_refused_with_images_and_the_orbits_are_not():
-    with pytest.raises(LeakError, match="185 test rows would be trained on"):
+    with pytest.raises(LeakError, match="185 test examples would be trained on"):
         data.training_rows(acd.load("weaving", n=6), symmetries=True)
     assert data.training_rows(acd.load("weaving", n=6), symmetries=False)[0].shape == (1308, 1, 30)
     d = acd.load("weaving", n=6, split="orbits")

@@ -64,8 +64,8 @@ def test_it_is_listed_beside_ours(adelic_with):
             {"more": "TASKS = [TASK]"},
             "have the type list, and must be a mapping from names to tasks, as {TASK.name: TASK}",
         ),
-        ({"more": "TASKS = {'parity': 3}"}, "'parity' has the type int, and must be a Task; mend"),
-        ({"more": "TASKS = {'odd': TASK}"}, "the task 'parity' stands under the name 'odd'"),
+        ({"more": "TASKS = {'parity': 3}"}, "'parity' has the type int, and must be a Task; correct"),
+        ({"more": "TASKS = {'odd': TASK}"}, "the task 'parity' has the name 'odd'"),
         (
             {"group": "adelic.drawn_tasks"},
             "'parity' has the type Task, and must be a SampledTask (tasks of the two kinds",
@@ -94,7 +94,7 @@ def test_a_drawn_task_has_no_stored_rows(adelic, command):
     options = ["--n", "4", *(["--format", "csv", "--output", "x"] if command == "export" else [])]
     outcome = adelic("data", command, "gcd", *(options if command != "info" else []))
     assert outcome.status == 2
-    assert "adelic: 'gcd' is a drawn task: its rows are not stored; see `adelic train gcd --help`" in outcome.err
+    assert "adelic: 'gcd' is a drawn task: its examples are not stored; see `adelic train gcd --help`" in outcome.err
 
 
 def test_a_source_tree_that_is_not_installed_says_so(forked, tmp_path):

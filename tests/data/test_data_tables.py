@@ -187,7 +187,7 @@ def test_validation_is_drawn_from_train_where_the_column_has_none():
 def test_given_parts_that_share_a_row_cannot_be_trained_on():
     frame = {"x": [*range(50), *range(50)], "y": ["a", "b"] * 50, "part": ["train"] * 50 + ["test"] * 50}
     d = data.from_table(frame, target="y", split="part")
-    with pytest.raises(LeakError, match="keep equal rows in one part"):
+    with pytest.raises(LeakError, match="keep equal examples in one part"):
         data.training_rows(d, symmetries=False)
 
 

@@ -169,7 +169,7 @@ def test_what_is_learned_needs_the_numbers_themselves(trained):
 def test_an_answer_that_neither_head_can_say_is_told_of_and_left_out(equipped):
     model, tokenizer = equipped("LlamaForCausalLM", operations=("+",), max_numerator=50)
     collator = NumberCollator(tokenizer, "causal")
-    with pytest.warns(UserWarning, match=r"^a number that is to be written comes from none.*max_numerator"):
+    with pytest.warns(UserWarning, match=r"^no operation on numbers of the context gives a number.*max_numerator"):
         outputs = model(**collator([{"prompt": "1 + 2 =", "completion": " 365"}]))
     assert outputs.number_loss == 0
     model(**collator([{"prompt": "1 + 2 =", "completion": " 366"}]))  # said once

@@ -89,7 +89,7 @@ def test_a_tokenizer_without_the_token_or_that_loses_it_is_refused(word_tokenize
     with pytest.raises(ConfigurationError, match=r"has no token \[NUM\]"):
         NumberTokenizer(word_tokenizer(), SPACE)
     plain = word_tokenizer("[NUM]")  # a word of the vocabulary, but split before it is looked up
-    with pytest.raises(ConfigurationError, match="made 0 number tokens of 2 numbers in row 0"):
+    with pytest.raises(ConfigurationError, match="made 0 number tokens of 2 numbers in text 0"):
         NumberTokenizer(plain, SPACE)("1 and 2")
 
 
@@ -183,7 +183,7 @@ NO_TOKENIZER = "is not a tokenizer; AutoTokenizer"
     [
         (lambda t: NumberCollator(t, None)([{"txt": "1"}]), "an example with txt has no 'text'"),
         # as Trainer leaves of {"text": …}
-        (lambda t: NumberCollator(t, None)([{}]), r"with nothing has no 'text', .* says remove_unused_columns=False$"),
+        (lambda t: NumberCollator(t, None)([{}]), r"with nothing has no 'text', .* has remove_unused_columns=False$"),
         (
             lambda t: NumberCollator(t, "causal")([{"prompt": "3 =", "completion": 8}]),
             "'completion' of an example is",
@@ -193,7 +193,7 @@ NO_TOKENIZER = "is not a tokenizer; AutoTokenizer"
         *((lambda t, none=none: equip(none, none, SPACE), NO_TOKENIZER) for none in (None, "gpt2", object())),
         (lambda t: equip("gpt2", t.tokenizer, SPACE), "is not a model of Transformers"),
         (lambda t: NumberCollator("gpt2", None), "is not a NumberTokenizer"),
-        (lambda t: NumberTokenizer(t.tokenizer), "does not say which space its model has; give it as space"),
+        (lambda t: NumberTokenizer(t.tokenizer), "has no space of a model; give it as space"),
     ],
 )
 def test_wrong_examples_and_objectives(tokenizer, call, message):

@@ -354,7 +354,7 @@ def test_refusals_of_local_global_networks():
         LocalGlobalClassifier(space, n_classes=2, length=1, fusion="agrees")
     with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use fusion='sum' or 'product'"):
         LocalGlobalClassifier(space, n_classes=3, length=1, fusion="signs")
-    with pytest.raises(ConfigurationError, match="a row of 2 numbers"):
+    with pytest.raises(ConfigurationError, match="an example of 2 numbers"):
         LocalGlobalClassifier(space, n_classes=2, length=1)(torch.tensor([[1, 2]]))
     for fusion in ("sum", "product"):
         with pytest.raises(ConfigurationError, match="`answers` has them"):

@@ -231,7 +231,7 @@ def test_a_command_never_names_another_run(tiny_config):
         ({"split": "orbit"}, UnknownNameError, "did you mean 'orbits'"),
         ({"split": None}, UnknownNameError, "split"),
         ({"split": "orbits", "task": "lattice", "n": 4}, ConfigurationError, "lattice has no symmetries.*published"),
-        ({"symmetries": True}, ConfigurationError, "test rows among them; use --split orbits"),
+        ({"symmetries": True}, ConfigurationError, "test examples among them; use --split orbits"),
         ({"symmetries": True, "task": "lattice", "n": 4}, ConfigurationError, "no symmetries.*use --no-symmetries"),
     ],
     ids=str,

@@ -37,11 +37,17 @@ from adelic_lab.train.loop import Trainer
 CPU = torch.device("cpu")
 IMAGES = {"split": "orbits", "symmetries": True}
 LEAKS = {  # what is planted -> options of a run that would train on it, and what the error says
-    "test row": ({}, r"^1 test row would be trained on: test row \d+ \(.*\) is training row \d+; keep equal rows"),
-    "validation row": ({}, r"^1 validation row would be trained on: validation row \d+ "),
-    "test row, whose images are trained on": (IMAGES, r"test rows? would be trained on: .*--split orbits"),
-    "image of a test row": (IMAGES, r"test rows? would be trained on: .* is image 1 of training row .*--split orbits"),
-    "torn orbits": (IMAGES, r"validation rows? and \d+ test rows would be trained on: .*--split orbits"),
+    "test row": (
+        {},
+        r"^1 test example would be trained on: test example \d+ \(.*\) is training example \d+; keep equal examples",
+    ),
+    "validation row": ({}, r"^1 validation example would be trained on: validation example \d+ "),
+    "test row, whose images are trained on": (IMAGES, r"test examples? would be trained on: .*--split orbits"),
+    "image of a test row": (
+        IMAGES,
+        r"test examples? would be trained on: .* is image 1 of training example .*--split orbits",
+    ),
+    "torn orbits": (IMAGES, r"validation examples? and \d+ test examples would be trained on: .*--split orbits"),
 }
 
 
@@ -215,7 +221,7 @@ def test_the_split_of_another_seed_that_a_search_is_on(classical, tmp_path, plan
 @pytest.mark.parametrize("name", [name for name, model in CLASSICAL_MODELS.items() if model.uses_images])
 def test_images_need_orbits(classical, tiny_config, name):
     """There is no configuration with images of a split that tears orbits, see also `test_bad_splits`."""
-    words = "has test rows among them; use --split orbits, or --no-symmetries"
+    words = "has test examples among them; use --split orbits, or --no-symmetries"
     with pytest.raises(ConfigurationError, match=words):
         classical(name, symmetries=True)
     with pytest.raises(ConfigurationError, match=words):

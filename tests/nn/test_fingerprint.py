@@ -145,7 +145,7 @@ def test_state_dicts_that_were_converted_or_averaged(change):
     "state", [torch.zeros(3), torch.tensor(5), torch.tensor([1.5]), torch.tensor([300]), {"a": 1}, None, "text"]
 )
 def test_what_is_no_fingerprint(state):
-    with pytest.raises(ConfigurationError, match="beside weights of AdelicEmbedding is not a fingerprint"):
+    with pytest.raises(ConfigurationError, match="with weights of AdelicEmbedding is not a fingerprint"):
         adelic().load_state_dict({"_extra_state": state})
 
 

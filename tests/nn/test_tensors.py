@@ -97,7 +97,7 @@ def test_ids_are_of_any_type_of_integers_and_of_no_other(name):
         for dtype in dtypes:
             assert torch.equal(layer((ids % high).to(dtype)), layer(ids % high))
     for wrong, of in ((ids.tolist(), "type list"), (ids.numpy(), "type ndarray"), (ids.float(), "torch.float32")):
-        with pytest.raises(EncodingError, match=f"ids are a tensor of integers, not of {of}; .* where x are ids"):
+        with pytest.raises(EncodingError, match=f"ids are a tensor of integers, not of {of}; use .* for ids x"):
             layer(wrong)
     with pytest.raises(EncodingError, match=r"not of torch\.bool"):
         layer(ids > 0)

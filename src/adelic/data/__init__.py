@@ -1,15 +1,15 @@
-"""Layer 2a: what a task is, and what holds for the rows of every task.
+"""Tasks, datasets and splits; the guard against leaks; audits and tables.
 
-- `protocol`: what a task is whose rows are stored; `drawn`: one whose questions are drawn; `registry`: tasks found by
-  entry points, so that another package can add one.
-- `dataset`: a task's rows in three parts, loaded from the store or generated, and in the forms of other libraries.
-- `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
-- `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
+- `protocol`: tasks with stored examples; `drawn`: tasks whose questions are drawn; `registry`: tasks found
+  by entry points, so another package can add one.
+- `dataset`: a task's examples in three parts, loaded from the store or generated, and in the forms of other libraries.
+- `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent examples and orbits, the guard against leaks, look-up.
+- `store`, `catalogue`, `exporting`: files of examples; their counts against published ones; files for other programs.
 - `tables`: tables of your own; `sources`: the data of an experiment, a task of some size, a drawn task or a table.
-- `auditing`, `rules`, `readings`: what is trivially read off a row, or off the operands of a question.
+- `auditing`, `rules`, `readings`: simple features of examples and questions, and how far they predict the label.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
-`training_rows` for the rows that it may train on. To add a task, make a `Task` and name it in an entry point, see
+`training_rows` for the examples that it may train on. To add a task, make a `Task` and name it in an entry point, see
 `registry`; a kind of file for tables, see `tables.files.READERS`.
 
 >>> from adelic import acd, data

@@ -1,22 +1,22 @@
-"""Audits: how far trivial rules, simple models and memory get on a task, and what of its test is known from training.
+"""Audits: how far baselines and memory get on a task, and which test examples are known from training.
 
 Seven things are measured on the splits of a data set, see `audit`.
 
 - The majority class: the accuracy of always saying the class that is most frequent in train.
-- Cues: for something trivially read off a row (a task names its own, see `Task.cues`, and the token at each position is
-  tried too), the rule that says, for each value of the cue, the class that is most frequent with it in train.
+- Cues: a cue is a simple feature of an example. A task names its own (`Task.cues`), and the token at each position is
+  tried too. The answer is the most frequent class in train with the same value.
 - Models on the raw tokens: logistic regression, on the numbers and on their one-hot encoding, and a decision tree of
   small depth.
-- Duplicates: rows that occur twice, and test rows that occur outside test too.
-- Symmetry leaks: test rows with an equivalent row outside test. Two rows are equivalent if they are in one orbit, see
-  `adelic.data.orbits`.
-- Overlap: rows of validation and of test that are among the training rows, and among their images under all symmetries.
-  On the split "orbits" both are 0; on "published" whoever trains on images trains on test rows.
-- Look-up: the accuracy on test of `adelic.data.LookUp`, which remembers the training rows, or all their images. A
+- Duplicates: examples that occur twice, and test examples that occur outside test too.
+- Symmetry leaks: test examples with an equivalent example outside test. Two examples are equivalent if they are in one
+  orbit, see `adelic.data.orbits`.
+- Overlap: examples of validation and of test that are among the training examples, and among their images under all
+  symmetries. On the split "orbits" both are 0; on "published", training on images is training on test examples.
+- Look-up: the accuracy on test of `adelic.data.LookUp`, which remembers the training examples, or all their images. A
   network's accuracy is worth what it has above that.
 
-A regression task is audited as classification of its target: of the target's sign where there is one target, of each
-target's value where there are several, and the accuracies are means over these.
+A regression task is audited as classification of its target: of the target's sign if there is one target, of each
+target's value if there are several, and the accuracies are means over these.
 
 Of the questions of a drawn task these are measured, see `audit_drawn`.
 
@@ -47,19 +47,19 @@ from adelic.storage.options import options
 from adelic.storage.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
-"""How many train rows, and how many test rows, the models are shown, drawn with the data's seed; this is divided by the
+"""How many examples of train, and of test, the models are shown, drawn with the data's seed; this is divided by the
 number of targets, but not below FEWEST_MODEL_ROWS."""
 FEWEST_MODEL_ROWS = 5_000
 TREE_DEPTH = 8
 
 
 class Finding(NamedTuple):
-    """What one rule or model scores.
+    """The score of a baseline or a simple model.
 
     Attributes:
-        name: the rule, as "cue: length" or "logistic regression (one-hot)".
+        name: of the baseline, as "cue: length" or "logistic regression (one-hot)".
         test: accuracy on the test split.
-        everywhere: accuracy on all rows of a rule learnt from all rows; None for models.
+        everywhere: accuracy on all examples, if fitted to all examples; None for models.
 
     >>> Finding("majority class", 0.5, 0.5).name
     'majority class'
@@ -71,18 +71,18 @@ class Finding(NamedTuple):
 
 
 def audit(name: str | Dataset, *, progress: Progress | None = None, **which: Any) -> dict[str, Any]:
-    """Return what trivial rules and simple models score on a data set, and what leaks across its splits.
+    """Return the scores of baselines and simple models on a dataset, and its leaks across splits.
 
     Arguments and errors are those of `adelic.acd.load`: n, edition, split, seed, cache and the task's options. A data
-    set without test rows is a ConfigurationError. Instead of a name, a data set may be given, as `from_table` makes
+    set without test examples is a ConfigurationError. Instead of a name, a data set may be given, as `from_table` makes
     one, and no other argument but `progress` with it. Of a table with fractions the models see the places of numbers in
     the vocabulary.
 
     Returns:
         A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
         divided), findings (a list of {"name", "test", "everywhere"}, accuracies from 0 to 1), duplicates, symmetries
-        (shares of the test rows), overlap ({"rows", "images"}, each by "validation" and "test" a number of "rows" and
-        their "share"), lookup ({"rows", "images"}, accuracies on test), command, versions, machine, commit,
+        (shares of the test examples), overlap ({"rows", "images"}, each by "validation" and "test" a number of "rows"
+        and their "share"), lookup ({"rows", "images"}, accuracies on test), command, versions, machine, commit,
         data_sha256. For a task without symmetries there is no "images". For a data set that is given, command is None,
         and other things may be.
 
@@ -100,7 +100,7 @@ def audit(name: str | Dataset, *, progress: Progress | None = None, **which: Any
     """
     if isinstance(name, Dataset):
         for option, value in which.items():
-            raise ConfigurationError(f"{option}={value!r} chooses among stored data; leave it out beside a data set")
+            raise ConfigurationError(f"{option}={value!r} chooses among stored data; leave it out with a data set")
         return _audited(name, None, progress)
     d = load(name, progress=progress, **which)
     about, options = d.provenance, registry.task(name).options
@@ -227,7 +227,7 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
 
 
 def _duplicates(d: Dataset) -> dict[str, float | int]:
-    """Return how many rows have a content that occurred before, and the share of test rows known outside test."""
+    """Return how many examples occurred before, and the share of test examples that also occur outside test."""
     X, is_test = _all_rows(d)
     content = RowIndex(X).find(X)
     return {
@@ -237,7 +237,7 @@ def _duplicates(d: Dataset) -> dict[str, float | int]:
 
 
 def _leaks(d: Dataset) -> dict[str, float]:
-    """Return the share of test rows with an equivalent row outside test, by symmetry and by all of them."""
+    """Return the share of test examples with an equivalent example outside test, by symmetry and by all of them."""
     X, is_test = _all_rows(d)
     y = np.concatenate([d.y_train, d.y_validation, d.y_test])
     by_name: dict[str, Mapping[str, Symmetry]] = {name: {name: symmetry} for name, symmetry in d.symmetries.items()}
@@ -247,13 +247,13 @@ def _leaks(d: Dataset) -> dict[str, float]:
 
 
 def _all_rows(d: Dataset) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the rows of all parts, and which of them are test rows."""
+    """Return the examples of all parts, and which of them are test rows."""
     X = np.concatenate([d.X_train, d.X_validation, d.X_test])
     return X, np.arange(len(X)) >= len(X) - len(d.X_test)
 
 
 def _known_outside(numbers: NDArray[np.int64], is_test: NDArray[np.bool_]) -> float:
-    """Return the share of test rows whose number (of content, of orbit) a row outside test has as well."""
+    """Return the share of test examples whose number (of content, of orbit) an example outside test has as well."""
     outside = np.zeros(int(numbers.max(initial=-1)) + 1, np.bool_)
     outside[numbers[~is_test]] = True
     return _share(int(outside[numbers[is_test]].sum()), int(is_test.sum()))
@@ -264,16 +264,17 @@ def _share(count: int, rows: int) -> float:
 
 
 def _overlap(d: Dataset, X: Integers) -> dict[str, dict[str, float | int]]:
-    """Return how many rows of validation and of test are among rows, (rows, n_images, length), and their share."""
+    """Return how many validation and test examples are among some, (examples, n_images, length), and their share."""
     sizes = {"validation": len(d.X_validation), "test": len(d.X_test)}
     counts = d.holdout.overlap(X)
     return {part: {"rows": count, "share": _share(count, sizes[part])} for part, count in counts.items()}
 
 
 def _look_up(d: Dataset, X: Integers, y: Integers) -> float:
-    """Return the test accuracy of look-up among rows, (rows, n_images, length), as a mean over targets.
+    """Return the test accuracy of look-up among examples, (examples, n_images, length), as a mean over targets.
 
-    A row that is known has all the targets of an equal row; for another one each target has its own majority class.
+    An example that is known has all the targets of an equal example; for another one each target has its own majority
+    class.
     """
     targets = _targets(d, y.reshape(-1, *y.shape[2:]), d.y_test)
     known = np.stack([known for known, _ in targets], axis=1)

@@ -19,7 +19,7 @@ from adelic.storage.workers import check_workers
 
 
 class Check(NamedTuple):
-    """One count of ours beside the published one.
+    """One count of ours next to the published one.
 
     `source` says where the published one is from, and `why`, where it differs from ours, what is known of the reason.
 
@@ -47,7 +47,7 @@ def verify(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> list[Check]:
-    """Generate data sets from their definitions and compare rows and class counts with the published ones.
+    """Generate data sets from their definitions and compare examples and class counts with the published ones.
 
     Nothing is read from the store and nothing is written to it.
 
@@ -55,7 +55,7 @@ def verify(
         name: a task; all by default.
         n: one size; by default all for which facts are known.
         edition: one edition; by default all for which facts are known.
-        progress: called with (done, total, what) while rows are generated.
+        progress: called with (done, total, what) while examples are generated.
         workers: how many processes may generate rows.
 
     Returns:
@@ -94,11 +94,11 @@ class OrbitCheck(NamedTuple):
         n: its size.
         edition: its edition.
         rows: in all.
-        orbits: how many these rows make.
-        train: rows, as the next two.
+        orbits: how many these examples make.
+        train: examples, as the next two.
         validation: rows.
         test: rows.
-        overlap: rows of validation and test that equal an image of a training row, under all symmetries.
+        overlap: examples of validation and test that equal an image of a training example, under all symmetries.
 
     >>> check = OrbitCheck("schubert", 4, "published", 2105, 1525, 1515, 169, 421, overlap=0)
     >>> check.holds, check._replace(overlap=1).holds, check._replace(test=420).holds
@@ -129,10 +129,10 @@ def verify_orbits(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> list[OrbitCheck]:
-    """Generate data sets with split="orbits" and count validation and test rows among the images of training rows.
+    """Generate data sets with split="orbits" and count validation and test examples among the images of training rows.
 
     Arguments and errors are those of `verify`, and so are sizes and editions; tasks without symmetries are left out.
-    The rows and parts are those that `load` gives for seed 0; nothing is read from the store or written to it.
+    The examples and parts are those that `load` gives for seed 0; nothing is read from the store or written to it.
 
     >>> check = verify_orbits("schubert", n=4, edition="published")[0]
     >>> check.orbits, check.train, check.validation, check.test, check.overlap
@@ -175,8 +175,8 @@ def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tup
 def facts(task: Task) -> list[dict[str, Any]]:
     """Return the published counts of a task: {"n", "edition", "counts" (by what is counted), "source"}.
 
-    "rows" is the number of rows, where it is not the sum of the counts; "why" (by what is counted) explains counts that
-    differ from the mathematics.
+    "rows" is the number of examples, if it is not the sum of the counts; "why" (by what is counted) explains counts
+    that differ from the mathematics.
 
     >>> facts(registry.task("mheight"))[0]["counts"]
     {'0': 8388, '1': 644, '2': 96, '3': 12, '4': 1}
@@ -185,7 +185,7 @@ def facts(task: Task) -> list[dict[str, Any]]:
 
 
 def compared(task: Task, fact: dict[str, Any], rows: Rows) -> list[Check]:
-    """Return what is counted of rows beside what a fact of the task's says, see `facts`."""
+    """Return what is counted of examples beside what a fact of the task's says, see `facts`."""
     n, edition, counts, why = fact["n"], fact["edition"], fact["counts"], fact.get("why", {})
     ours = tally(task, n, edition, rows)
     pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
@@ -197,7 +197,7 @@ def compared(task: Task, fact: dict[str, Any], rows: Rows) -> list[Check]:
 
 
 def tally(task: Task, n: int, edition: str, rows: Rows) -> dict[str, int]:
-    """Return what is counted of rows and compared with published counts: the rows of each class, or the task's own."""
+    """Return the counts to compare with published ones: the examples of each class, or the task's own counts."""
     if task.tally is not None:
         return dict(task.tally(rows))
     names = task.class_names(n, edition)

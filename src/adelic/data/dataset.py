@@ -28,24 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """The rows of a task in three splits; within a split they stand in the generator's order, so shuffle for training.
+    """The examples of a task in three splits, in the generator's order within each: shuffle them for training.
 
     Attributes:
-        X_train: tokens, shape (rows, length), int8 (or the least integer dtype that holds them).
-        y_train: class indices, shape (rows,), int64; for a regression task targets, (rows,) and int64, or (rows,
-            targets) and the least integer dtype that holds them.
-        X_validation: tokens; a tenth of the published training rows, by class.
+        X_train: tokens, shape (examples, length), int8 (or the least integer dtype that holds them).
+        y_train: class indices, shape (examples,), int64; targets of a regression task, (examples,) and int64,
+            or (examples, targets) and the least integer dtype that holds them.
+        X_validation: tokens; a tenth of the published training examples, by class.
         y_validation: classes or targets.
         X_test: tokens.
         y_test: classes or targets.
         class_names: the name of each class index; None for a regression task.
         vocabulary: the numbers that can occur in X, in token order.
-        provenance: what the data are and where they come from: task, n, edition, split, seed, generator_version, sha256
+        provenance: description and origin of the data: task, n, edition, split, seed, generator_version, sha256
             and path of the stored file, rows (in all and by split), counts (by split and class), orbits (how many were
-            divided, None for split "published"), notes on what is published and what is settled here, versions.
-        symmetries: name -> a map of rows to equivalent rows; empty for a task without.
-        cues: name -> what is trivially read off a row; empty for a table of your own.
-        is_coded: whether tokens are positions in `vocabulary`, as where it has fractions; else they are its numbers.
+            divided, None for split "published"), notes on published and own choices, versions.
+        symmetries: name -> a map of examples to equivalent examples; empty for a task without.
+        cues: name -> a simple feature of an example; empty for your own table.
+        is_coded: whether tokens are positions in `vocabulary`, as they are if it has fractions; else they are its
+            numbers.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -69,10 +70,10 @@ class Dataset:
 
     @classmethod
     def of(cls, rows: Rows, split: NDArray[np.int8], **others: Any) -> "Dataset":
-        """Return the data set of rows and the index of each one's part in `SPLITS`; `others` are the other fields.
+        """Return the data set of examples and the index of each one's part in `SPLITS`; `others` are the other fields.
 
-        Classes and single targets become int64; several targets a row keep their dtype, since eight bytes for every bit
-        would be too many.
+        Classes and single targets become int64; several targets an example keep their dtype, since eight bytes for
+        every bit would be too many.
         """
         parts: dict[str, Any] = {}
         for index, name in enumerate(SPLITS):
@@ -87,23 +88,24 @@ class Dataset:
 
     @property
     def length(self) -> int:
-        """Return how many numbers a row has."""
+        """Return how many numbers an example has."""
         return int(self.X_train.shape[1])
 
     @property
     def holdout(self) -> Holdout:
-        """Return the rows of validation and test, for the guard against leaks."""
+        """Return the examples of validation and test, for the guard against leaks."""
         return Holdout(self.X_validation, self.X_test)
 
     def ids(self, X: Integers) -> NDArray[np.int64]:
-        """Return the position in `vocabulary` of each token of rows, (rows, …): what a model is given."""
+        """Return the position in `vocabulary` of each token of examples, (examples, …): the ids that a model reads."""
         return positions(X, self.vocabulary, is_coded=self.is_coded)
 
     def to_torch(self) -> "dict[str, TensorDataset]":
         """Return {"train", "validation", "test"} -> TensorDataset of (tokens, targets), both int64.
 
-        Tokens have shape (rows, length); targets are class indices, (rows,), or for a regression task its integers,
-        (rows,) or (rows, targets). Eight bytes a token: the tensors are copies, and share no memory with the data set.
+        Tokens have shape (examples, length); targets are class indices, (examples,), or for a regression task its
+        integers, (examples,) or (examples, targets). Eight bytes a token: the tensors are copies, and share no memory
+        with the data set.
 
         Raises:
             MissingExtraError: torch is not installed.
@@ -125,7 +127,7 @@ class Dataset:
         }
 
     def to_pandas(self) -> "DataFrame":
-        """Return one DataFrame of all rows, with columns x0, x1, ..., y, split.
+        """Return one DataFrame of all examples, with columns x0, x1, ..., y, split.
 
         The tokens keep their dtype (int8, mostly); those of a table with fractions are exact numbers, as objects. y is
         categorical: its values are the class names, its codes (`frame["y"].cat.codes`) the class indices. A regression
@@ -251,13 +253,13 @@ def load(
         name: the task, one of `adelic.acd.TASKS`.
         n: the size; the smallest published one by default.
         edition: see `adelic.acd.task(name).editions`.
-        split: "published", or "orbits", which keeps equivalent rows in one part; see `adelic.data.splits`.
+        split: "published", or "orbits", which keeps equivalent examples in one part; see `adelic.data.splits`.
         seed: of the negatives and the parts, 0 <= seed < 2**63; the positives are the same for every seed, and so are
-            the test rows where the published ones are known.
+            the test examples if the published ones are known.
         cache: the folder that holds stored data; `cache_folder()` by default.
-        progress: called with (done, total, what) while rows are generated.
-        workers: how many processes may generate rows; the rows do not depend on it.
-        options: what else the task lets one choose, see `adelic.acd.task(name).options`.
+        progress: called with (done, total, what) while examples are generated.
+        workers: how many processes may generate examples; the examples do not depend on it.
+        options: further choices of the task, see `adelic.acd.task(name).options`.
 
     Raises:
         UnknownNameError: there is no such task, edition, split, option or choice.
@@ -346,8 +348,8 @@ def _build(
 def generate(
     key: store.Key, progress: Progress | None = None, workers: int = 1
 ) -> tuple[Rows, NDArray[np.int8], int | None]:
-    """Return the rows of a data set, their parts, and the number of orbits, as `load` has them, without the store."""
-    # Two streams, so that the splits do not depend on how many numbers the negatives take.
+    """Return examples, their parts, and the number of orbits, as `load` has them, without the store."""
+    # Two streams, so the splits do not depend on how many numbers the negatives take.
     negatives, splits = (np.random.default_rng(child) for child in np.random.SeedSequence(key.seed).spawn(2))
     rows = key.task.generate(
         Request(n=key.n, edition=key.edition, options=key.options, rng=negatives, progress=progress, workers=workers)
@@ -356,7 +358,7 @@ def generate(
 
 
 def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[NDArray[np.int8], int | None]:
-    """Return for each row the index of its part, see `adelic.data.splits`, and how many orbits were divided, if any."""
+    """Return the index of each example's part (`adelic.data.splits`), and how many orbits were divided, if any."""
     stratify = key.task.class_names(key.n, key.edition) is not None
     if key.split == "published":
         return split_rows(rows, rng, stratify=stratify), None

@@ -23,7 +23,7 @@ Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
 MOST_CLASSES = 1000
-"""Whole numbers from 0 on that are answers count as classes where there are at most this many."""
+"""Whole numbers from 0 on that are answers count as classes if there are at most this many."""
 _MANY_CLASSES = 10
 REFERENCE = 100
 """In a question that is a program, −100 − k stands for the value k columns before."""
@@ -50,7 +50,7 @@ class Variants(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class SampledTask:
-    """A task whose rows are not stored: questions are drawn from a seed, and their answers are exact.
+    """A task whose examples are not stored: questions are drawn from a seed, and their answers are exact.
 
     Attributes:
         name, title: as on the command line, and in words.
@@ -59,9 +59,9 @@ class SampledTask:
             "longer". The split "test" is drawn as "train" is.
         never_seen_titles: the splits whose questions are unlike all in training, and their titles.
         solve: operands (n, arity) -> answers (n,), exact; of a task with classes, their indices.
-        class_names: the classes, where an answer is one of them. By default the answers are numbers; those from 0 to
+        class_names: the classes, if an answer is one of them. By default the answers are numbers; those from 0 to
             `max_numerator` are classes, too, each with the number as its name, where they are at most `MOST_CLASSES`.
-            None where they are more.
+            None if they are more.
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
@@ -70,17 +70,17 @@ class SampledTask:
         commutative: whether the order of the operands makes no difference. Then a question with the same operands in
             another order counts as the same question.
         modulus: of an answer that is a residue; None for other problems.
-        neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
-            operation on the whole row with or without it. None for problems that have no such columns.
+        neutral: for a sequence of terms, the number that fills the columns after the last term; the answer is the
+            operation on the whole example with or without it. None for problems that have no such columns.
         operators: how many operations there are, in a question that is an expression in postfix: the numbers −1, −2, …
             among its operands stand for one each, which takes the two values before it. In a program, numbers from
             −101 down are references, see `REFERENCE`. 0 for other questions.
         is_infix: whether such a question is in infix instead, with brackets, which then are the last two of these.
-        vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
-        space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
+        vocabulary: the numbers that can occur as operands, if they are few enough for a vector each; else None.
+        space: primes, and digits at each, that the definition asks for, since answers depend on them; None if it
             asks for none. A network with AOE has them unless others are given.
         invariants: operands (n, arity) -> further integers (n, k), objects of int, that the definition derives from
-            them and on whose digits answers depend, as the discriminant of a curve; None where it derives none.
+            them and on whose digits answers depend, as the discriminant of a curve; None if it derives none.
         variants: a dataclass whose fields are the task's options, and whose method `task` builds it; None for a task
             without options.
 
@@ -168,9 +168,9 @@ class SampledTask:
 
     @property
     def numbers(self) -> tuple[int, ...] | None:
-        """Return the numbers that can occur as operands, where they are few enough for a vector each; else None.
+        """Return the numbers that can occur as operands, if they are few enough for a vector each; else None.
 
-        They are those of `vocabulary`, or all from 0 on where there are at most `MOST_CLASSES`.
+        They are those of `vocabulary`, or all from 0 on if there are at most `MOST_CLASSES`.
 
         >>> from adelic.data import drawn_task
         >>> drawn_task("modular-sum").configured(modulus=5).numbers, drawn_task("gcd").numbers
@@ -262,7 +262,7 @@ class SampledTask:
             keys = self.keys(rows)
             is_new = np.ones(len(rows), np.bool_) if refused is None else refused.find(keys) < 0
             if split == "train":
-                # The first of equal rows is found: of each question one stays.
+                # The first of equal examples is found: of each question one stays.
                 is_new &= RowIndex(keys).find(keys) == np.arange(len(rows))
                 if is_new.any():
                     known = keys[is_new] if known is None else np.concatenate([known, keys[is_new]])
@@ -316,7 +316,7 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 def _digests(rows: Operands) -> NDArray[np.int64]:
-    """Return the SHA-256 of each row of exact numbers of any size, int64 (n, 4).
+    """Return the SHA-256 of each example of exact numbers of any size, int64 (n, 4).
 
     >>> from fractions import Fraction
     >>> a, b, c = _digests(np.array([[2**70, 1], [Fraction(2**70), 1], [1, 2**70]], dtype=object)).tolist()
@@ -329,7 +329,7 @@ def _digests(rows: Operands) -> NDArray[np.int64]:
 
 
 def integers(low: int, high: int, columns: int) -> Draw:
-    """Return draws of rows of integers from low to high, both included.
+    """Return draws of examples of integers from low to high, both included.
 
     >>> integers(1, 6, 2)(3, np.random.default_rng(0)).tolist()
     [[6, 4], [4, 2], [2, 1]]

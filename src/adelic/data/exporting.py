@@ -6,7 +6,7 @@ is its index, and `dataset.json` has the names. Of a table with fractions, x has
 
 - `parquet`: columns x (a list of fixed length) and y (a number, or a list for several targets).
 - `csv`: columns x0, x1, ..., y (or y0, y1, ...), with a header line.
-- `jsonl`: one object a line, {"x": [...], "y": ...}.
+- `jsonl`: one object per line, {"x": [...], "y": ...}.
 
 A task may have further ones, see `Layout`: those of `adelic.acd` have `acd`, the text files of the authors of the
 Algebraic Combinatorics Dataset (`adelic.acd.authors_layout`).
@@ -38,7 +38,7 @@ LineMaker = Callable[[list[int], Any], str]
 
 @dataclass(frozen=True)
 class Content:
-    """What goes into a file: rows of a split, a line each, or as Parquet where there is no `line`."""
+    """What goes into a file: examples of a split, a line each, or as Parquet if there is no `line`."""
 
     split: str
     X: Integers
@@ -47,7 +47,7 @@ class Content:
     header: str = ""
 
     def write(self, file: BinaryIO, progress: Progress) -> None:
-        """Write the rows to an open binary file."""
+        """Write the examples to an open binary file."""
         if self.line is None:
             write_parquet(file, {"x": self.X, "y": self.y}, progress)
             return
@@ -94,7 +94,7 @@ def export(
         format: one of `FORMATS`, or of the task's `formats`.
         force: replace files of another content.
         command: what to keep in `dataset.json` as the command that made the files.
-        progress: called with (rows done, rows in all, what) while files are written.
+        progress: called with (examples done, examples in all, what) while files are written.
 
     Raises:
         UnknownNameError: there is no such format.
@@ -190,7 +190,7 @@ def _layout(dataset: Dataset, format: str) -> Layout:  # noqa: A002
 def _recorded(path: Path, description: Mapping[str, Any]) -> dict[str, str] | None:
     """Return the SHA-256 of the files that an export of the same data in the same format has left, by name.
 
-    {} where there is no description; None where it is that of other data, or something else.
+    {} if there is no description; None if it is that of other data, or something else.
     """
     content = files.read_bytes(path)
     if content is None:

@@ -1,4 +1,4 @@
-"""Look-up: rows found by their content, and the model that knows nothing but the rows that it has seen."""
+"""Look-up: examples found by their content, and the model that knows nothing but the examples that it has seen."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,17 +6,17 @@ from numpy.typing import NDArray
 from adelic.data.symmetries import Integers, content_keys
 
 _BLOCK = 1 << 16
-"""Rows that are compared at once: copies of all of a large data set's would take several times its memory."""
+"""Examples that are compared at once: copies of all of a large data set's would take several times its memory."""
 
 _SMALL_TABLE = 1 << 16
 """Counts of pairs that are always few enough for a table of all pairs."""
 
 
 class RowIndex:
-    """Rows, found by their content.
+    """Examples, found by their content.
 
     Args:
-        X: (rows, length), integers; the last axis is a row.
+        X: (examples, length), integers; the last axis is an example.
 
     >>> RowIndex(np.array([[1, 2], [3, 4]])).find(np.array([[3, 4], [4, 3]])).tolist()
     [1, -1]
@@ -25,14 +25,14 @@ class RowIndex:
     def __init__(self, X: Integers) -> None:
         self.X = X
         keys = content_keys(X)
-        # Stable, so that of equal rows the first one is found.
+        # Stable, so of equal examples the first one is found.
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
 
     def find(self, X: Integers) -> NDArray[np.int64]:
-        """Return for each row the number of the first equal row of the index, -1 where there is none.
+        """Return for each example the number of the first equal example of the index, -1 if there is none.
 
-        Keys only propose: whether two rows are equal is decided by their contents.
+        Keys only propose: whether two examples are equal is decided by their contents.
         """
         found = np.full(len(X), -1, np.int64)
         if len(self.X):
@@ -41,7 +41,7 @@ class RowIndex:
         return found
 
     def _find(self, X: Integers, found: NDArray[np.int64]) -> None:
-        """Write what `find` returns of a block of rows into `found`, which is -1 everywhere."""
+        """Write what `find` returns of a block of examples into `found`, which is -1 everywhere."""
         keys = content_keys(X)
         place = np.searchsorted(self._keys, keys)
         open_ = np.arange(len(X))
@@ -57,18 +57,17 @@ class RowIndex:
 
 
 class LookUp:
-    """The model that answers with the label of an equal row among those it has seen, else with the majority class.
+    """The model that answers with the label of an equal example among those it has seen, else with the majority class.
 
-    What it scores is memory: a result is worth what it has above that. Where equal rows have different labels, the most
-    frequent of them counts, of equally frequent ones the first. The majority class is that of the table: equal rows
-    count once.
+    Its score is memory, so compare each result with it. If equal examples have different labels, the most frequent one
+    counts, of equally frequent ones the first. The majority class is the one of the table: equal examples count once.
 
     Args:
-        X: rows, (rows, length).
-        y: their classes, (rows,).
+        X: examples, (examples, length).
+        y: their classes, (examples,).
 
     Attributes:
-        counts: how many different rows of each class it knows, (classes,).
+        counts: how many different examples of each class it knows, (classes,).
         majority: the class of which it knows most, of several the first.
 
     >>> memory = LookUp(np.array([[1, 2], [3, 4], [5, 6]]), np.array([1, 0, 0]))
@@ -84,20 +83,21 @@ class LookUp:
         self.majority = int(self.counts.argmax())
 
     def find(self, X: Integers) -> NDArray[np.int64]:
-        """Return for each row the label of an equal row, (rows,); -1 where there is none."""
+        """Return for each example the label of an equal example, (examples,); -1 if there is none."""
         found = self.index.find(X)
         return np.where(found >= 0, self.answers[found], -1).astype(np.int64)
 
     def predict(self, X: Integers) -> NDArray[np.int64]:
-        """Return a class for each row, (rows,)."""
+        """Return a class for each example, (examples,)."""
         found = self.find(X)
         return np.where(found >= 0, found, self.majority)
 
 
 def most_frequent_labels(groups: Integers, y: Integers, n_groups: int) -> NDArray[np.int64]:
-    """Return for each group the most frequent label of its rows, of several the least; (n_groups,).
+    """Return for each group the most frequent label of its examples, of several the least; (n_groups,).
 
-    Groups are numbers from 0 on, one a row, and labels integers, likewise. Of an empty group the answer says nothing.
+    Groups are numbers from 0 on, one an example, and labels integers, likewise. Of an empty group the answer says
+    nothing.
 
     >>> most_frequent_labels(np.array([0, 0, 0, 1, 1]), np.array([7, 5, 7, 7, 5]), 2).tolist()
     [7, 5]

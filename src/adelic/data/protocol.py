@@ -1,4 +1,4 @@
-"""The task of a data set: one frozen object that says how to generate its rows and what they mean.
+"""The task of a data set: one frozen object that says how to generate its examples and what they mean.
 
 A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
@@ -26,13 +26,13 @@ def silent(done: int, total: int, what: str) -> None:
 
 
 Cue = Callable[[Integers], Integers]
-"""Reads something trivial off every row, (rows, length) -> (rows,); the audit says how far it gives the label away."""
+"""Reads a simple feature of each example, (examples, length) -> (examples,); the audit scores labels from it."""
 
 SPLIT_KINDS: Mapping[str, str] = {
     "published": "as published, without regard to symmetries",
-    "orbits": "whole orbits under the task's symmetries in one part, so that images of rows may be trained on",
+    "orbits": "whole orbits under the task's symmetries in one part, so images of examples may be trained on",
 }
-"""How rows are divided into train, validation and test; see `adelic.data.splits`."""
+"""How examples are divided into train, validation and test; see `adelic.data.splits`."""
 
 
 def assigned(task_options: tuple[str, ...]) -> dict[str, str]:
@@ -52,14 +52,15 @@ def assigned(task_options: tuple[str, ...]) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a task as its generator made them, before they are split.
+    """The examples of a task as its generator made them, before they are split.
 
     Attributes:
-        X: tokens, shape (rows, length), a small integer dtype.
-        y: class indices, shape (rows,); or, for regression, targets of shape (rows,) or (rows, targets).
-        test: which rows are test rows, shape (rows,), where the task's own publication fixes that;
+        X: tokens, shape (examples, length), a small integer dtype.
+        y: class indices, shape (examples,); or, for regression, targets of shape (examples,) or (examples, targets).
+        test: which examples are test examples, shape (examples,), where the task's own publication fixes that;
             None has `adelic.data.splits` draw them at random.
-        groups: integers, shape (rows,): rows of equal group share their split; None leaves every row on its own.
+        groups: integers, shape (examples,): examples of equal group share their split; None leaves every example on its
+            own.
 
     >>> rows = Rows(np.array([[2, 3, 0, 1]], np.int8), np.array([0], np.int8))
     >>> rows.X.shape, rows.test is None
@@ -79,7 +80,7 @@ class Estimate:
     Attributes:
         rows: the number of rows.
         bytes: the memory that generating and storing them takes at its peak.
-        exact: whether `rows` is a proven count; else the data set has about this number of rows, or more.
+        exact: whether `rows` is a proven count; else the data set has about this number of examples, or more.
 
     >>> from adelic.acd import weaving
     >>> weaving.TASK.estimate(6, "published")
@@ -93,7 +94,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request for rows: which to make, and how.
+    """A request for examples: which to make, and how.
 
     Attributes:
         n: the size, checked.
@@ -101,7 +102,7 @@ class Request:
         options: name -> choice, checked and complete.
         rng: draws what is random (negatives, labellings) and nothing else; its state decides the rows.
         progress: called as the work goes on.
-        workers: how many processes may work; the rows do not depend on it.
+        workers: how many processes may work; the examples do not depend on it.
 
     >>> Request(n=8, edition="published").workers
     1
@@ -122,13 +123,14 @@ class Request:
 
 @dataclass(frozen=True)
 class View:
-    """Another way to write a task's rows for a network: the same rows, told by other numbers.
+    """Another way to write a task's examples for a network: the same examples, told by other numbers.
 
     Attributes:
         summary: one line that says what the numbers are.
-        rows: (rows, length) -> (rows, another length), a small integer dtype; different rows stay different.
+        rows: (examples, length) -> (examples, another length), a small integer dtype; different examples stay
+            different.
         vocabulary: n -> the integers that can occur, in token order.
-        editions: those whose rows it can write; None for all.
+        editions: those whose examples it can write; None for all.
 
     >>> from adelic.acd import mheight
     >>> mheight.TASK.views["matrix"].rows(np.array([[1, 0, 2]]))
@@ -142,7 +144,7 @@ class View:
 
 
 Generator = Callable[[Request], Rows]
-"""Makes all rows of a task; equal requests give the same rows in the same order."""
+"""Makes all examples of a task; equal requests give the same examples in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +156,7 @@ class Task:
         title: one line that says what is predicted from what.
         version: of the generator; raised whenever the same arguments would give other rows.
         sizes: the values of n that were published.
-        minimum: the least n that has a row.
+        minimum: the least n that has an example.
         maximum: the greatest n that the generator can represent, whatever the memory.
         editions: name -> one line; the first is the default.
         notes: edition -> what is published and what we settled; kept with the data as provenance.
@@ -164,11 +166,13 @@ class Task:
         estimate: (n, edition) -> how large the data set is; must answer at once for every n, however large.
         generate: the generator.
         options: further choices, name -> what may be chosen; the first is the default.
-        symmetries: name -> a map of rows to equivalent rows, for augmentation and for the audit of leaks across splits.
-        contaminated: editions that show a leak: their results stand in no ranking.
-        cues: name -> what is trivially read off a row, for the audit.
-        views: name -> another way to write rows for a network.
-        tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
+        symmetries: name -> a map of examples to equivalent examples, for augmentation and for the audit of leaks across
+            splits.
+        contaminated: editions that show a leak: their results are in no ranking.
+        cues: name -> what is trivially read off an example, for the audit.
+        views: name -> another way to write examples for a network.
+        tally: examples -> what is counted and compared with the published counts; None counts the examples of each
+            class.
         formats: name -> a function from a data set to its `adelic.data.exporting.Layout` in a format of text files.
         facts: the JSON file of its published counts, see `adelic.data.catalogue.facts`; None if there are none.
 
@@ -216,22 +220,22 @@ class Task:
         return split
 
     def view(self, name: str, edition: str) -> View:
-        """Return a view of an edition's rows, or raise UnknownNameError; ConfigurationError where there is none.
+        """Return a view of an edition's examples, or raise UnknownNameError; ConfigurationError if there is none.
 
         >>> from adelic.acd import quiver
         >>> quiver.TASK.view("heights", "published")
         Traceback (most recent call last):
-        adelic.errors.ConfigurationError: rows of quiver have no other view; leave out --view
+        adelic.errors.ConfigurationError: examples of quiver have no other view; leave out --view
         """
         known = [key for key, view in self.views.items() if view.editions is None or edition in view.editions]
         if not known:
-            raise ConfigurationError(f"rows of {self.name} have no other view; leave out --view")
+            raise ConfigurationError(f"examples of {self.name} have no other view; leave out --view")
         if name not in known:
             raise UnknownNameError.of("view", name, known, listed=f"views of {self.name}")
         return self.views[name]
 
     def read_length(self, n: int, edition: str, view: str | None = None) -> int:
-        """Return how many numbers a network reads of a row: those of the view.
+        """Return how many numbers a network reads of an example: those of the view.
 
         >>> from adelic.acd import mheight
         >>> mheight.TASK.read_length(8, "published"), mheight.TASK.read_length(8, "published", view="matrix")
@@ -277,7 +281,7 @@ class Task:
         reach = f"; the generator goes up to n={self.maximum}" if n > self.maximum else ""
         return TaskSizeError(
             f"{self.name} n={shown(n)} ({edition}) needs {'' if estimate.exact else 'at least about '}"
-            f"{estimate.rows:,} rows and {estimate.bytes / GIBIBYTE:,.1f} GiB of memory; this machine has "
+            f"{estimate.rows:,} examples and {estimate.bytes / GIBIBYTE:,.1f} GiB of memory; this machine has "
             f"{memory.total / GIBIBYTE:,.1f} GiB, {memory.available / GIBIBYTE:,.1f} GiB of them free "
             f"(published sizes: {self._sizes}{reach})"
         )

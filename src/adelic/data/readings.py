@@ -84,12 +84,12 @@ def _divisions(i: int, j: int) -> Reading:
 
 
 def _joined(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
-    """Return one number for each row of digits."""
+    """Return one number for each example of digits."""
     return np.asarray(digits @ base ** np.arange(digits.shape[1]))
 
 
 def _divides(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 1 where a divides b, else 0; 0 divides 0 alone."""
+    """Return 1 if a divides b, else 0; 0 divides 0 alone."""
     return np.asarray(np.where(a == 0, b == 0, b % np.where(a == 0, 1, a) == 0), np.int64)
 
 

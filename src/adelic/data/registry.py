@@ -1,6 +1,6 @@
-"""The tasks by name, found by entry points, so that a package can add tasks without a line here.
+"""The tasks by name, found by entry points, so a package can add tasks without a line here.
 
-A package names mappings from names to `Task` objects, whose rows are stored, and to `SampledTask` objects, in its
+A package names mappings from names to `Task` objects, whose examples are stored, and to `SampledTask` objects, in its
 pyproject.toml:
 
     [project.entry-points."adelic.tasks"]
@@ -22,7 +22,7 @@ from adelic.errors import ConfigurationError, UnknownNameError
 
 
 def tasks() -> Mapping[str, Task]:
-    """Return all tasks by name whose rows are stored.
+    """Return all tasks by name whose examples are stored.
 
     Raises:
         ConfigurationError: two packages have a task of the same name, stored or drawn, or one that is installed cannot
@@ -69,7 +69,7 @@ def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, SampledTask]]:
 def _loaded(entry: EntryPoint, kind: type[Task | SampledTask]) -> Mapping[str, Any]:
     """Return the tasks that an entry point names, all of a kind and under their own names."""
     where = f"the tasks {entry.name!r} of {entry.value}"
-    remedy = f"mend or uninstall {_package(entry)}"
+    remedy = f"correct or uninstall {_package(entry)}"
     try:
         added = entry.load()
     except (Exception, SystemExit) as error:  # whatever a module of another package does while it is imported
@@ -89,7 +89,7 @@ def _loaded(entry: EntryPoint, kind: type[Task | SampledTask]) -> Mapping[str, A
                 f"{where}: {name!r} has the type {type(task).__name__}, and must be a {kind.__name__}{group}; {remedy}"
             )
         if task.name != name:
-            raise ConfigurationError(f"{where}: the task {task.name!r} stands under the name {name!r}; {remedy}")
+            raise ConfigurationError(f"{where}: the task {task.name!r} has the name {name!r}; {remedy}")
     return added
 
 
@@ -98,11 +98,11 @@ def _package(entry: EntryPoint) -> str:
 
 
 def task(name: str) -> Task:
-    """Return the task of this name; UnknownNameError, with the nearest name, where there is none.
+    """Return the task of this name; UnknownNameError, with the nearest name, if there is none.
 
     Raises:
         UnknownNameError: no task has this name; the nearest one is suggested.
-        ConfigurationError: it is the name of a drawn task, whose rows are not stored.
+        ConfigurationError: it is the name of a drawn task, whose examples are not stored.
 
     >>> task("weaving").title
     'is this n × (n-1) matrix a weaving pattern?'
@@ -114,12 +114,14 @@ def task(name: str) -> Task:
     if isinstance(name, str) and name in known:
         return known[name]
     if isinstance(name, str) and name in drawn_tasks():
-        raise ConfigurationError(f"{name!r} is a drawn task: its rows are not stored; see `adelic train {name} --help`")
+        raise ConfigurationError(
+            f"{name!r} is a drawn task: its examples are not stored; see `adelic train {name} --help`"
+        )
     raise UnknownNameError.of("task", name, known)
 
 
 def drawn_task(name: str) -> SampledTask:
-    """Return the drawn task of this name; UnknownNameError, with the nearest name, where there is none.
+    """Return the drawn task of this name; UnknownNameError, with the nearest name, if there is none.
 
     >>> drawn_task("product").title
     'product of 2 to 5 factors below 100'

@@ -1,6 +1,6 @@
-"""Trivial rules: for each value of something that is read off a row, the class that is most frequent with it.
+"""Trivial rules: for each value of something that is read off an example, the class that is most frequent with it.
 
-Of a stored task the rows' cues and tokens are read, see `best_rule`; of a drawn one the questions' operands, see
+Of a stored task the examples' cues and tokens are read, see `best_rule`; of a drawn one the questions' operands, see
 `question_rules`.
 """
 
@@ -36,7 +36,8 @@ class Rule:
     """A trivial rule and what it scores.
 
     Attributes:
-        name: what is read off a row: a cue of the task (`Task.cues`), as "length", or "token 15"; of a table, a column.
+        name: what is read off an example: a cue of the task (`Task.cues`), as "length", or "token 15"; of a table, a
+            column.
         accuracy: of the rule on the test split, the mean over the targets.
     """
 
@@ -47,8 +48,8 @@ class Rule:
 def best_rule(d: Dataset) -> Rule:
     """Return the trivial rule that is best on the validation split, learnt from train, with its accuracy on test.
 
-    Tried are the task's cues and the token at each position; of equally good ones the first counts. Test rows choose
-    nothing, so that a network's figure can stand beside the rule's.
+    Tried are the task's cues and the token at each position; of equally good ones the first counts. Test examples
+    choose nothing, so a network's figure can be compared with the rule's.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -61,12 +62,12 @@ def best_rule(d: Dataset) -> Rule:
         score = accuracy_of_rule(train, d.y_train, validation, d.y_validation)
         if found is None or score > found[0]:
             found = score, Rule(name, accuracy_of_rule(train, d.y_train, test, d.y_test))
-    assert found is not None, "a row has at least one token"
+    assert found is not None, "an example has at least one token"
     return found[1]
 
 
 def row_readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers]]:
-    """Yield what can be read off the rows of train, validation and test, each (rows,), by name."""
+    """Yield what can be read off the examples of train, validation and test, each (examples,), by name."""
     splits = d.X_train, d.X_validation, d.X_test
     for name, cue in d.cues.items():
         train, validation, test = map(cue, splits)
@@ -80,8 +81,8 @@ def row_readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers
 def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:
     """Return how often the class most frequent with a cue's value is right; with new values, the most frequent of all.
 
-    Cues are (rows,) of what is known and (asked,) of what is asked about, targets likewise, or with one more axis; then
-    it is the mean over the targets.
+    Cues are (examples,) of what is known and (asked,) of what is asked about, targets likewise, or with one more axis;
+    then it is the mean over the targets.
 
     >>> accuracy_of_rule(np.array([5, 5, 7]), np.array([1, 1, 0]), np.array([5, 7, 9]), np.array([1, 1, 1]))
     0.6666666666666666
@@ -93,12 +94,12 @@ def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: I
 
 
 def _columns(y: Integers) -> Integers:
-    """Return the targets one by one, (targets, rows)."""
+    """Return the targets one by one, (targets, examples)."""
     return y[None] if y.ndim == 1 else np.ascontiguousarray(y.T)
 
 
 class _Values:
-    """The different values of a cue, and which of them each row has; found once, however many targets there are."""
+    """The different values of a cue, and which of them each example has; found once, however many targets there are."""
 
     def __init__(self, cue: Integers) -> None:
         self.values, of_rows = np.unique(cue, return_inverse=True)
@@ -142,17 +143,17 @@ def question_rules(task: SampledTask, operands: Operands, answers: Answers) -> l
 
     - The most frequent class, or answer.
     - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4
-      on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them.
+      on all readings. Answers that are numbers count as classes if there are at most `MOST_ANSWERS` of them.
       Operands that are fractions, or beyond int64, have no readings.
     - Of one operand or two that are int64: the answer of the nearest question that differs in one operand alone; the
-      most frequent one where there is none. It is memory that knows what near means.
+      most frequent one if there is none. It is memory that knows what near means.
     - Where answers are numbers (few of them are classes, too): each operand; their sum; and the linear function of the
       operands of least squares, rounded.
 
     The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
     first. Then each is learnt from all of them.
 
-    Operands (m, arity), m ≥ 1, stand in the order in which they were drawn.
+    Operands (m, arity), m ≥ 1, are in the order in which they were drawn.
 
     >>> from adelic.data import drawn_task
     >>> task, rng = drawn_task("order"), np.random.default_rng(0)
@@ -249,7 +250,7 @@ def _nearest(i: int) -> _Fit:
         others, starts = np.unique(groups(X)[order], return_index=True)
         ends = np.append(starts[1:], len(order))
         sizes = np.unique(values)
-        # One number tells where a question stands in the order: its group, and the rank of its value.
+        # One number gives the position of a question in the order: its group, and the rank of its value.
         ranks = np.repeat(np.arange(len(others)), ends - starts) * (len(sizes) + 1) + np.searchsorted(sizes, values)
         constant = _constant(X, y)
 
@@ -257,7 +258,7 @@ def _nearest(i: int) -> _Fit:
             group = np.searchsorted(others, groups(asked)).clip(max=len(others) - 1)
             at = np.searchsorted(ranks, group * (len(sizes) + 1) + np.searchsorted(sizes, asked[:, i]))
             above, below = at.clip(max=ends[group] - 1), (at - 1).clip(min=starts[group])
-            # Where there is none above, or below, both are the same. As uint64 all differences are right, modulo 2^64.
+            # If there is none above, or below, both are the same. As uint64 all differences are right, modulo 2^64.
             far_above = (values[above] - asked[:, i]).astype(np.uint64)
             far_below = (asked[:, i] - values[below]).astype(np.uint64)
             answers: Answers = right[np.where(far_above < far_below, above, below)]

@@ -57,7 +57,7 @@ class _Data:
         return chosen
 
     def check_images(self) -> None:
-        """Raise ConfigurationError unless images of rows may be trained on."""
+        """Raise ConfigurationError unless images of examples may be trained on."""
         raise ConfigurationError(
             f"{getattr(self, self._named_by)} has no symmetries that keep labels; use --no-symmetries"
         )
@@ -104,12 +104,12 @@ class TaskData(_Data):
 
     @property
     def row(self) -> str:
-        """Return the row of a table of results: schubert-4."""
+        """Return the name of the dataset in tables of results: schubert-4."""
         return f"{self.task}-{self.n}"
 
     @property
     def label(self) -> str:
-        """Return the row with its edition and split, where they are not the published ones, and its options."""
+        """Return the example with its edition and split, if they are not the published ones, and its options."""
         special = [name for name in (self.edition, self.split) if name != "published"]
         return file_name("-".join([self.row, *special, *self.task_options]).replace("=", "-"))
 
@@ -117,31 +117,31 @@ class TaskData(_Data):
 
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None:
-        """Return the numbers that can occur; None where only the data tell."""
+        """Return the numbers that can occur; None if only the data tell."""
         return registry.task(self.task).vocabulary(self.n, self.edition)
 
     @property
     def contaminated(self) -> bool:
-        """Return whether the edition shows a leak, so that its results stand in no ranking."""
+        """Return whether the edition shows a leak, so its results are in no ranking."""
         return self.edition in registry.task(self.task).contaminated
 
     @property
     def has_one_class_a_row(self) -> bool | None:
-        """Return whether each row has one class; None where only the data tell."""
+        """Return whether each example has one class; None if only the data tell."""
         return registry.task(self.task).class_names(self.n, self.edition) is not None
 
     def view(self, name: str) -> View:
-        """Return another way to write the rows for a network."""
+        """Return another way to write the examples for a network."""
         return registry.task(self.task).view(name, self.edition)
 
     def check_images(self) -> None:
-        """Raise ConfigurationError unless images of rows may be trained on."""
+        """Raise ConfigurationError unless images of examples may be trained on."""
         if not registry.task(self.task).symmetries:
             super().check_images()
         if self.split != "orbits":
             raise ConfigurationError(
-                f"--symmetries trains on images of rows, and the split {self.split!r} of {self.task} has test rows "
-                "among them; use --split orbits, or --no-symmetries"
+                f"--symmetries trains on images of examples, and the split {self.split!r} of {self.task} has "
+                "test examples among them; use --split orbits, or --no-symmetries"
             )
 
     def load(self, seed: int) -> Dataset:
@@ -160,10 +160,10 @@ class TableData(_Data):
         columns: The number columns of a table to predict from, as a,b.  [default: all others]
         split: For a table: random, or the name of a column of train, validation or test.  [default: published;
             random for a table]
-        groups: A column of a table; rows with the same value in it stay in one part.
+        groups: A column of a table; examples with the same value in it stay in one part.
         answer: Whether a table's target is classes or a number; with none, its values tell.  [default: none]
         lossy: Of numbers lost in floats, or text as 00501.
-        sha256: of the file, so that a run does not go on with another content; read from it if None.
+        sha256: of the file, so a run does not go on with another content; read from it if None.
 
     Raises:
         StorageError: the file cannot be read.
@@ -212,7 +212,7 @@ class TableData(_Data):
 
     @property
     def row(self) -> str:
-        """Return the row of a table of results: the table's name."""
+        """Return the name of the dataset in tables of results: the table's name."""
         return self.task
 
     @property
@@ -229,7 +229,7 @@ class TableData(_Data):
         return _loaded(self, seed)
 
     def place_of(self, number: int | Fraction) -> str:
-        """Return in words where a number of the data stands first in the file."""
+        """Return in words where a number of the data first occurs in the file."""
         frame, others = read_table(self.path), (self.target, self.split, self.groups)
         return place_of(frame, self.columns or [name for name in frame if name not in others], number)
 
@@ -300,12 +300,12 @@ class DrawnData(_Data):
 
     @property
     def vocabulary(self) -> tuple[int, ...] | None:
-        """Return the numbers that can occur, where they are few; None for open-ended numbers."""
+        """Return the numbers that can occur, if they are few; None for open-ended numbers."""
         return self.drawn.vocabulary
 
     @property
     def space(self) -> AdeleSpace | None:
-        """Return the primes and digits that the task's definition asks for; None where it names none."""
+        """Return the primes and digits that the task's definition asks for; None if it names none."""
         return self.drawn.space
 
     @property
@@ -315,17 +315,17 @@ class DrawnData(_Data):
 
     @property
     def row(self) -> str:
-        """Return the row of a table of results: addition-1000."""
+        """Return the name of the dataset in tables of results: addition-1000."""
         return f"{self.task}-{self.examples}"
 
     @property
     def label(self) -> str:
-        """Return the row with the options, as a part of file names."""
+        """Return the example with the options, as a part of file names."""
         return file_name("-".join([self.row, *self.task_options]).replace("=", "-"))
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""
-        raise ConfigurationError(f"{self.task} is drawn, not stored: it has questions in place of a data set")
+        raise ConfigurationError(f"{self.task} is drawn, not stored: it has questions instead of a data set")
 
     def questions(self, seed: int) -> tuple[Operands, Answers]:
         """Return the questions to train on, which all differ, and their answers; they are the same for every model.
@@ -421,7 +421,7 @@ def source(name: str, **options: Any) -> Source:
 
 
 def row_of(about: Mapping[str, Any]) -> str:
-    """Return the row of a table of results that a result, or the table `data` of config.toml, belongs to.
+    """Return the dataset, as tables of results name it, of a result or of the table `data` of config.toml.
 
     >>> row_of({"task": "schubert", "n": 4}), row_of({"task": "mine", "n": None})
     ('schubert-4', 'mine')

@@ -1,14 +1,15 @@
-"""Splits: which rows train, which validate, which test.
+"""Splits: which examples train, which validate, which test.
 
-As published, ⌈0.8 N⌉ of the N rows, drawn at random, are for training and the others for testing, without regard to
-classes; where the seed of a published split is unknown, ours is drawn with our own. The published code uses its test
-rows for validation. We do not: a tenth of the training rows of each class becomes the validation set, so that the test
-rows are touched once. A class with fewer than five training rows is too small to be split and trains whole.
+As published, ⌈0.8 N⌉ of the N examples, drawn at random, are for training and the others for testing, without regard to
+classes; if the seed of a published split is unknown, we draw with our own. The published code uses its test
+examples for validation. We do not: a tenth of the training examples of each class becomes the validation set, so
+the test examples are touched once. A class with fewer than five training examples is too small to be split and trains
+whole.
 
-That is `split="published"`. It tears rows apart that are one another's images under the task's symmetries, so that
-training on images would train on test rows. `split="orbits"` keeps whole orbits in one part, with the same proportions
-of every class: images of its training rows may be trained on. The seed of a published split that is known says nothing
-about orbits, which are always drawn anew.
+That is `split="published"`. It separates examples that are one another's images under the task's symmetries, so
+training on images would train on test examples. `split="orbits"` keeps whole orbits in one part, with the same
+proportions of every class: images of its training examples may be trained on. The seed of a published split that is
+known says nothing about orbits, which are always drawn anew.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ TRAIN, VALIDATION, TEST = range(3)
 
 
 def part_sizes(split: NDArray[np.int8]) -> dict[str, int]:
-    """Return how many rows there are in all, and in each part.
+    """Return how many examples there are in all, and in each part.
 
     >>> part_sizes(np.array([TRAIN, TRAIN, TEST], np.int8))
     {'all': 3, 'train': 2, 'validation': 0, 'test': 1}
@@ -31,12 +32,12 @@ def part_sizes(split: NDArray[np.int8]) -> dict[str, int]:
 
 
 def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -> NDArray[np.int8]:
-    """Return for each row the index of its split in SPLITS.
+    """Return for each example the index of its split in SPLITS.
 
-    Rows of a group share their split; of groups (of rows, where there are none) the same shares are drawn.
+    Examples of a group share their split; of groups (of examples, if there are none) the same shares are drawn.
 
-    Where `rows.test` is given the test rows are these, else they are drawn. With `stratify`, `rows.y` are classes, of
-    each of which a tenth is to validate; groups are drawn regardless. The result is int8 (rows,).
+    Where `rows.test` is given the test examples are these, else they are drawn. With `stratify`, `rows.y` are classes,
+    of each of which a tenth is to validate; groups are drawn regardless. The result is int8 (examples,).
 
     >>> y = np.repeat([0, 1], [96, 4])
     >>> split = split_rows(Rows(np.zeros((100, 2), np.int8), y), np.random.default_rng(0))
@@ -57,12 +58,13 @@ def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -
 
 
 def split_orbits(rows: Rows, orbits: Integers, rng: np.random.Generator, *, stratify: bool = True) -> NDArray[np.int8]:
-    """Return for each row the index of its split in SPLITS, the same for all rows of an orbit.
+    """Return for each example the index of its split in SPLITS, the same for all examples of an orbit.
 
-    Of each class a fifth of the rows is for testing and a tenth of the others for validation, as nearly as whole orbits
-    allow: orbits are drawn in random order, and one goes to a part if half of it or more still has room there. Rows
-    that share a group (`rows.groups`) share a part, too. `rows.test` is ignored. `orbits` (rows,) numbers each row's;
-    all rows of one have one class, if `stratify` says that there are classes. The result is int8 (rows,).
+    Of each class a fifth of the examples is for testing and a tenth of the others for validation, as nearly as whole
+    orbits allow: orbits are drawn in random order, and one goes to a part if half of it or more still has room there.
+    Examples that share a group (`rows.groups`) share a part, too. `rows.test` is ignored. `orbits` (examples,) numbers
+    each example's; all examples of one have one class, if `stratify` says that there are classes. The result is int8
+    (examples,).
 
     >>> rows = Rows(np.zeros((100, 2), np.int8), np.repeat([0, 1], [80, 20]))
     >>> split = split_orbits(rows, np.arange(100) // 4, np.random.default_rng(1))
@@ -73,7 +75,7 @@ def split_orbits(rows: Rows, orbits: Integers, rng: np.random.Generator, *, stra
         orbits = joined(*(np.unique(numbers, return_inverse=True)[1] for numbers in (orbits, rows.groups)))
     numbers, first, of_row, sizes = np.unique(orbits, return_index=True, return_inverse=True, return_counts=True)
     parts = np.full(len(numbers), TRAIN, np.int8)
-    # A group may hold rows of several classes, as in a corrected edition: then its first row's class counts.
+    # A group may hold examples of several classes, as in a corrected edition: then its first example's class counts.
     classes = rows.y[first] if stratify else np.zeros(len(numbers), np.int8)
     for label in np.unique(classes):
         members = rng.permutation(np.flatnonzero(classes == label))

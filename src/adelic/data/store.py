@@ -3,7 +3,7 @@
 The manifest is written after the data and holds its SHA-256, and that of its own text; what does not agree with it is
 damaged and is built anew.
 Equal builds give equal bytes, so two processes that build the same data set at once do each other no harm. (Another
-version of pyarrow may write the same rows as other bytes; the manifest then holds another hash.)
+version of pyarrow may write the same examples as other bytes; the manifest then holds another hash.)
 """
 
 import hashlib
@@ -86,9 +86,9 @@ def write(
     *,
     n_orbits: int | None = None,
 ) -> dict[str, Any]:
-    """Store rows and their splits, a group of rows after the other; return the manifest.
+    """Store examples and their splits, a group of examples after the other; return the manifest.
 
-    The number of orbits stands in the manifest where the split was drawn by orbits.
+    The number of orbits is in the manifest where the split was drawn by orbits.
     """
     path, columns = folder / DATA_FILE, {"x": rows.X, "y": rows.y, "split": split}
     files.atomic_write(path, lambda file: write_parquet(file, columns, progress), remedy=files.CACHE_REMEDY)
@@ -110,7 +110,7 @@ def write(
 
 
 def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]] | None:
-    """Return rows, splits and manifest of a stored data set; None if it is not stored, or not completely.
+    """Return examples, splits and manifest of a stored data set; None if it is not stored, or not completely.
 
     A DamagedError of one line says that manifest and data disagree with each other or with the key, a StorageError that
     a file exists and cannot be read.
@@ -137,9 +137,9 @@ def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]
 
 
 def decoding_bytes(rows: int, values: int) -> int:
-    """Return the memory that decoding a group of rows takes while it lasts, about 20 bytes for each value in it.
+    """Return the memory that decoding a group of examples takes while it lasts, about 20 bytes for each value in it.
 
-    `values` are the tokens and targets of a row.
+    `values` are the tokens and targets of an example.
 
     >>> decoding_bytes(100, 8), decoding_bytes(10**9, 8) == 20 * ROW_GROUP * 8
     (16000, True)
@@ -160,7 +160,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]:
-    """Return the row counts in all, by split, and by split and class: {"rows", "class_names", "counts"}."""
+    """Return the example counts in all, by split, and by split and class: {"rows", "class_names", "counts"}."""
     names = key.task.class_names(key.n, key.edition)
     counts = names and {
         part: dict(zip(names, np.bincount(y[split == index], minlength=len(names)).tolist(), strict=True))
@@ -183,7 +183,7 @@ def file_sha256(path: Path, remedy: str) -> str:
 
 
 def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
-    """Return an Arrow array, one entry a row; rows of several values become lists of fixed size.
+    """Return an Arrow array, one entry per example; examples of several values become lists of fixed size.
 
     >>> arrow_array(np.array([[1, 2], [3, 4]], np.int8)).type
     FixedSizeListType(fixed_size_list<element: int8 not null>[2])
@@ -199,7 +199,7 @@ def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
 
 
 def write_parquet(file: Any, columns: Mapping[str, NDArray[np.integer[Any]]], progress: Progress | None = None) -> None:
-    """Write columns, one entry or one list of fixed size a row, as a Parquet file, a group of rows after the other."""
+    """Write columns, one entry or one list of fixed size per example, as a Parquet file in groups of rows."""
     with needs_extra("Parquet", "data"):
         import pyarrow as pa
         import pyarrow.parquet as pq

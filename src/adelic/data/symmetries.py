@@ -1,4 +1,4 @@
-"""Rows that are equivalent to given ones: what a task's symmetries, repeated, make of them."""
+"""Examples that are equivalent to given ones: what a task's symmetries, repeated, make of them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,24 +11,24 @@ from adelic.errors import needs_extra
 Integers = NDArray[np.integer[Any]]
 """An array of integers of any width."""
 Symmetry = Callable[[Integers, Integers], tuple[Integers, Integers]]
-"""Maps rows (X, y) to equivalent rows, one each, with their labels: the same ones, where y are classes."""
+"""Maps examples (X, y) to equivalent examples, one each, with their labels: the same ones, where y are classes."""
 
 MOST_IMAGES = 64
-"""How many images a row has at most; symmetries that reach more are applied as far as that, breadth first."""
+"""How many images an example has at most; symmetries that reach more are applied as far as that, breadth first."""
 
 
 def images(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> tuple[Integers, Integers]:
-    """Return every image of every row under the group that some symmetries generate, with its label.
+    """Return every image of every example under the group that some symmetries generate, with its label.
 
-    A row that a symmetry leaves as it is has that image more than once, so that all rows have equally many.
+    An example that a symmetry leaves as it is has that image more than once, so all examples have equally many.
 
     Args:
-        X: rows, (rows, length).
-        y: labels, (rows,) or (rows, n_targets).
+        X: examples, (examples, length).
+        y: labels, (examples,) or (examples, n_targets).
         symmetries: as a task has them; see `adelic.data.protocol.Task`.
 
     Returns:
-        X (rows, n_images, length) and y (rows, n_images, …); image 0 is the row itself.
+        X (examples, n_images, length) and y (examples, n_images, …); image 0 is the example itself.
 
     >>> from adelic import acd
     >>> d = acd.load("schubert", n=4)
@@ -54,22 +54,22 @@ def _images(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> lis
 
 
 def _same(X: Integers, other: Integers) -> bool:
-    """Return whether all rows are equal; most pairs differ in the first ones, which are compared alone at first."""
+    """Return whether all examples are equal; most pairs differ in the first ones, which are compared alone at first."""
     return np.array_equal(X[:64], other[:64]) and np.array_equal(X, other)
 
 
 def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDArray[np.int64]:
-    """Return the number of each row's orbit: equal for rows of which one is an image of the other.
+    """Return the number of each example's orbit: equal for examples of which one is an image of the other.
 
-    Rows with a common image share an orbit, even where the image is not a row of the data.
+    Examples with a common image share an orbit, even where the image is not an example of the data.
 
     Args:
-        X: rows, (rows, length).
+        X: examples, (examples, length).
         y: their labels, which symmetries are given along with them.
-        symmetries: as for `images`; without any, equal rows alone share an orbit.
+        symmetries: as for `images`; without any, equal examples alone share an orbit.
 
     Returns:
-        (rows,), from 0 on without a gap.
+        (examples,), from 0 on without a gap.
 
     >>> X, y = np.array([[1, 2], [3, 1], [2, 1], [2, 2]]), np.zeros(4, np.int64)
     >>> orbits(X, y, {"reversed": lambda X, y: (X[:, ::-1], y)}).tolist()
@@ -89,7 +89,7 @@ def joined(a: Integers, b: Integers) -> Integers:
     >>> joined(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist()
     [0, 0, 0, 1, 1]
     """
-    with needs_extra("joining rows into orbits", "data"):
+    with needs_extra("joining examples into orbits", "data"):
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -102,7 +102,7 @@ def joined(a: Integers, b: Integers) -> Integers:
 
 
 def content_keys(X: Integers) -> NDArray[np.uint64]:
-    """Return a 64-bit key of each row, equal for equal rows whatever their dtype; different rows rarely share one.
+    """Return a 64-bit key of each example: equal for equal examples of any dtype, rarely equal for different ones.
 
     >>> keys = content_keys(np.array([[1, 2], [2, 1], [1, 2]], np.int8))
     >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])

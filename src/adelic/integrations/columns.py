@@ -123,7 +123,7 @@ def _encode(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[Any]:
 
 
 def _has_digits_below(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[np.bool_]:
-    """Return where some prime divides the denominator more often than the window has fractional digits."""
+    """Return which numbers have a prime in the denominator more often than the window has fractional digits."""
     found = np.zeros(len(numbers.numerators), dtype=np.bool_)
     if not numbers.is_integral:
         for p in space.primes:
@@ -290,7 +290,7 @@ def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
     >>> _digits_of_angles(np.array([[5 / 3, 5 / 9 - 1]]), 3)    # 5 is 12 in base 3
     array([[2, 1]])
     """
-    # From the lowest digit on, so that errors of one level, which are below half a digit, do not add up.
+    # From the lowest digit on, so errors of one level, which are below half a digit, do not add up.
     digits = np.empty(turns.shape, dtype=np.int64)
     before = np.zeros(len(turns))  # (x mod p^(k-1))/p^(k-1), from digits found so far
     for k in range(turns.shape[1]):
@@ -401,7 +401,7 @@ def _decode(
 
 
 def column_values(numbers: Rationals, is_missing: npt.NDArray[np.bool_], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return numbers, and NaN where one is missing, as the column they came from: its type where it holds them.
+    """Return numbers, and NaN if one is missing, as the column they came from: its type where it holds them.
 
     >>> column_values(rationals.read([1, 3]), np.array([False, True, False]), np.dtype(np.int64))
     array([ 1., nan,  3.])

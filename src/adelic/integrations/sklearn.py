@@ -54,34 +54,34 @@ _OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(WITHOUT_COMBINE
 
 
 class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Encode number columns as adeles: the real value, and the p-adic digits at some primes.
+    """Encode number columns by their size and their digits at some primes.
 
-    The lowest digit at p is the number modulo p, the lowest k digits are the number modulo p^k: what models that
-    compare and add real values do not see. Nothing is learned from the data but the scale of "standardized".
+    The lowest digit at p is the number modulo p; the lowest k digits are the number modulo p^k. Models that only
+    compare and add real values do not see these residues. Only the scale of "standardized" is learned from the data.
 
     Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal`, dates
-    and text such as "7/5". Floats that are integers, as in columns of integers with gaps, are these integers. A date is
-    its number of days since 1 January 1970, and a whole number instead of one is read as such a number, too.
+    and text such as "7/5". Floats that are integers, as in columns of integers with gaps, are read as integers. A date
+    is its number of days since 1 January 1970. A whole number in a column of dates is read as such a number, too.
 
     Args:
         primes: the primes of the adele space.
-        precision: how many digits each prime has, one number or digits by prime, as {2: 6, 3: 4, 97: 1}. These name
-            the primes, where the default ones are given.
-        fractional_digits: how many of them stand below p^0, for denominators that p divides.
+        precision: the number of digits at each prime, or numbers by prime, as {2: 6, 3: 4, 97: 1}. These also name the
+            primes if `primes` has its default.
+        fractional_digits: how many of them come after the point, for denominators that p divides.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
             "one-hot-digits" (each digit one-hot, and the same real one), "residues" (the number modulo the greatest
             p^k ≤ 343 one-hot, higher digits as before), "valuation-unit" (of p^v·u: v one-hot, and u
             modulo p, 8 at p = 2, and the same real one) or "multiplicative-characters" (the same, but of u the values
             of the Dirichlet characters); the last two have no inverse.
-        floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
-            1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
-            nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.
-        lossy: what becomes of a column where a float is probably not the number that was meant (integers from 2^53 on,
-            decimals of more than 15 digits), or text has zeros that a number lacks ("00501"): "warn" of the first one
-            (LossyFloatWarning, LeadingZerosWarning), "error" or "ignore".
-        denominators: where a prime divides a denominator more often than fractional_digits says, as 2 and 5 do with
-            decimals, "truncate" leaves out the digits below the window, at this prime alone; "error" raises.
+        floats: the meaning of a float that is not an integer: "shortest", the shortest decimal with this float (0.1 is
+            1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error"
+            refuses it. The same holds for integers from 2^53 on (2^24 in float32), which floats may not hold.
+        lossy: the treatment of floats that have probably lost digits (integers from 2^53 on, decimals of more than 15
+            digits) and of text with leading zeros ("00501"): "warn" of the first one (LossyFloatWarning,
+            LeadingZerosWarning), "error" or "ignore".
+        denominators: if a prime divides a denominator more than fractional_digits times, as 2 and 5 do with decimals,
+            "truncate" leaves out the digits below the window, at this prime only; "error" raises an error.
         handle_missing: "error" refuses NaN, None and NA; "propagate" makes all features of the number NaN, as
             scikit-learn's scalers do; "zero" makes them 0 (after standardizing: their mean); "indicator" makes them 0
             and adds a feature `x0_missing` for every column, which is then 1. An infinity is always an error.
@@ -91,7 +91,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     Attributes:
         space_: the `AdeleSpace`.
         n_features_in_: number of columns.
-        feature_names_in_: their names, where the training data had names that are text.
+        feature_names_in_: their names, if the training data had names that are text.
         mean_, scale_: of every feature but indicators, (columns, features of a column), for "standardized".
 
     Source: the features are those of `adelic.nn.AdelicEmbedding` (`adelic.numbers.features`).
@@ -133,17 +133,17 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     def for_column(
         cls, column: Any, *, floats: str = "shortest", lossy: str = "warn", show: bool = True, **options: Any
     ) -> Self:
-        """Return an encoder, not fitted, for the numbers of a column; print what was chosen.
+        """Return an encoder, not fitted, for the numbers of a column, and print the choices.
 
-        Primes, digits and digits after the point are those that the column needs, and where entries are missing,
-        handle_missing is "indicator"; give that where gaps come later. Whole numbers instead of dates are days, too.
+        It chooses the primes, digits and digits after the point that the column needs. If entries are missing,
+        handle_missing is "indicator"; set this option if gaps come later. Whole numbers among dates are days, too.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
-            floats: what a float that is not an integer stands for.
-            lossy: "warn", "error" or "ignore", of numbers that were lost before, as for the encoder.
-            show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
-            options: of the encoder, instead of what would be chosen.
+            floats: the meaning of a float such as 0.1, see the class.
+            lossy: "warn", "error" or "ignore" numbers that have probably lost digits, see the class.
+            show: whether to print the choices, an `adelic.numbers.columns.choice.ColumnChoice`.
+            options: of the encoder, which replace choices.
 
         Raises:
             EncodingError: a value is not a number, or there is none; with lossy="error" a number was lost.
@@ -258,8 +258,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             X: features, (rows, columns · features of a column), dense or sparse.
 
         Returns:
-            (rows, columns): integers where the training data's columns were, floats where some were, objects (int and
-            `Fraction`) where some were text or objects or where float64 would round. NaN where a number was missing,
+            (rows, columns): integers where the training data's columns were, floats if some were, objects (int and
+            `Fraction`) if some were text or objects or where float64 would round. NaN if a number was missing,
             as far as the features say so: with `handle_missing="zero"` digits of 0 are the number 0, and standardized
             features of 0 the number whose features are the mean's, if there is one.
 
@@ -287,7 +287,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return join_columns(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Return the names of the features, such as `x0_real`, `x0_p7_d2` (the digit of 7^2), `x0_missing`.
+        """Return the names of the features.
+
+        `x0_real` is the real value; with one-hot digits and characters it is sign(q)·ln(1 + |q|). `x0_p7_d2` is the
+        digit of 7^2, and `x0_p7_d2_5` is 1 if this digit is 5. `x0_p7_cos2` is cos(2πx/7^2). `x0_p7_v2` is 1 for 7^2·u,
+        and `x0_p7_u5` is 1 if u is 5 modulo 7. `x0_missing` is 1 for a missing number.
 
         Args:
             input_features: names of the columns, where the training data had none.

@@ -1,4 +1,4 @@
-"""PyTorch layers for numbers: from the numbers that can occur, by embeddings, to classes or numbers as answers.
+"""PyTorch layers for numbers: embeddings that read numbers, networks, and heads that answer with classes or numbers.
 
 >>> import torch
 >>> from adelic import AdeleSpace, nn
@@ -8,18 +8,30 @@
 >>> model(vocabulary.ids([[0, 3, 7, 5, 4, 6, 1, 2]])).shape
 torch.Size([1, 5])
 
-What lives where:
+The parts:
 
-- `embeddings`: from numbers to vectors, one module per embedding, as `nn.EMBEDDINGS` has them by name.
-- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
-  `graph_classifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
-- `heads`: from a state to classes, or to numbers; with their losses.
-- `positional`, `placewise`: positional encodings; layers that keep the places apart.
-- `functional`: digits and their arithmetic on the tensor's own device.
-- `backend`: how precise products are and where dropout's random numbers come from, set around `model(ids)`.
-- `kernels`, `fingerprint`, `checks`: what these stand on.
+- `embeddings`: from numbers to vectors; `nn.EMBEDDINGS` has them by name.
+- `bodies`: from vectors to the states that a head reads: `SequenceClassifier`, networks that keep the places apart, and
+  `graph_classifier` for matrices. `LocalGlobalClassifier` goes from numbers to classes.
+- `heads`: from states to classes or numbers, with their losses.
+- `positional`, `placewise`: positional encodings; layers that keep the places (each prime, and the real numbers) apart.
+- `functional`: digits and their arithmetic on the tensor's device.
+- `backend`: precision of products and random numbers of dropout, set around `model(ids)`.
+- `kernels`, `fingerprint`, `checks`: helpers.
 
-It imports `adelic.numbers`, torch and numba: no data and no files. Names that are not here are for the layers above.
+Saved weights: the vocabulary, primes, digits and features are part of `state_dict()`, because weights mean nothing with
+another encoding. `load_state_dict` raises an error if they differ, also with strict=False:
+
+>>> one, other = (nn.AdelicHead(AdeleSpace(primes, precision=4), 64) for primes in [(2, 3, 5), (2, 3, 7)])
+>>> other.load_state_dict(one.state_dict())
+Traceback (most recent call last):
+adelic.errors.ConfigurationError: these weights are of another AdelicHead: primes [2, 3, 5] with them, [2, 3, 7] here...
+
+Models with a vocabulary can be compiled, exported by `torch.export` with dynamic batch sizes and lengths, and written
+to ONNX (`pip install 'adelic[onnx]'`); their results agree up to rounding. A model without a vocabulary reads Python's
+numbers, which a graph cannot; encode these before the model.
+
+The package imports `adelic.numbers`, torch and numba, and neither data nor files.
 
 To add an embedding or a body, put a module into `embeddings` or `bodies` (CONTRIBUTING.md has one of each in ten
 lines); `registry` finds it by its name, and nothing else needs to know it.

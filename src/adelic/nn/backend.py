@@ -1,7 +1,7 @@
 """How forward passes compute: the precision of products, and dropout's random numbers; set around a model's call.
 
 A model is called as `model(ids)`. What a training loop has to say beside that holds inside a `with` statement, in the
-thread that enters it alone, so that several threads may train on parts of one batch.
+thread that enters it alone, so several threads may train on parts of one batch.
 """
 
 import platform
@@ -103,7 +103,7 @@ class Backend:
         """Return the backend with noise; if it has none and p > 0, it is seeded by torch's generator."""
         if self.noise is not None:
             return self
-        # Where nothing is dropped nothing is drawn, so that an evaluation leaves the generator as it was.
+        # Where nothing is dropped nothing is drawn, so an evaluation leaves the generator as it was.
         return replace(self, noise=Noise(int(torch.randint(2**62, ())) if p else 0))
 
     def site(self, number: int, p: float) -> Site:
@@ -155,7 +155,7 @@ def is_quick(compute: str, device: torch.device | str) -> bool:
         return True
     if kind == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    # oneDNN also takes bfloat16 where it has to convert it, as with AVX-512 alone; torch calls bfloat16 with it alone.
+    # oneDNN also takes bfloat16 if it has to convert it, as with AVX-512 alone; torch calls bfloat16 with it alone.
     if not (torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()):  # type: ignore[no-untyped-call]
         return False
     if platform.machine().lower() in ("aarch64", "arm64"):

@@ -50,7 +50,7 @@ def to_digits(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the base-B digits of |numbers|, least significant first, and the signs.
 
-    Of `n_digits` digits, `fractional_digits` stand after the point. From numbers (*,), whatever `AdeleSpace.encode`
+    Of `n_digits` digits, `fractional_digits` are after the point. From numbers (*,), whatever `AdeleSpace.encode`
     takes, to int64 (*, n_digits) and signs −1, 0 or 1, int64 (*). A number with more digits is an EncodingError.
 
     >>> to_digits([-120, 7], base=10, n_digits=4)

@@ -38,7 +38,9 @@ def check_plain(values: Any, device: torch.device = _CPU) -> None:
     if not isinstance(values, torch.Tensor):
         return
     if values.is_nested:
-        raise EncodingError("a nested tensor was given, and rows of one length are needed: x.to_padded_tensor(padding)")
+        raise EncodingError(
+            "a nested tensor was given, and examples of one length are needed: x.to_padded_tensor(padding)"
+        )
     if values.layout != torch.strided:
         raise EncodingError(f"a sparse tensor ({values.layout}) was given, and all elements are needed: x.to_dense()")
     if values.is_quantized:
@@ -56,8 +58,8 @@ def as_ids(values: Any, device: torch.device = _CPU) -> torch.Tensor:
     tensor([200,   3])
     >>> as_ids([200, 3])
     Traceback (most recent call last):
-    adelic.errors.EncodingError: ids are a tensor of integers, not of type list; torch.as_tensor(x) where x are ids,
-    and vocabulary.ids(x) where they are numbers
+    adelic.errors.EncodingError: ids are a tensor of integers, not of type list; use torch.as_tensor(x) for ids x,
+    and vocabulary.ids(x) for numbers x
     """
     check_plain(values, device)
     if not isinstance(values, torch.Tensor):
@@ -68,21 +70,20 @@ def as_ids(values: Any, device: torch.device = _CPU) -> torch.Tensor:
     else:
         return values.long()
     raise EncodingError(
-        f"ids are a tensor of integers, not of {given}; {remedy} where x are ids, and vocabulary.ids(x) where they are "
-        "numbers"
+        f"ids are a tensor of integers, not of {given}; use {remedy} for ids x, and vocabulary.ids(x) for numbers x"
     )
 
 
 def as_digits(values: torch.Tensor, counts: torch.Tensor, *, unknown: int | None = None) -> torch.Tensor:
     """Return digits as int64; an entry that is no digit of its prime is an `EncodingError`.
 
-    On an accelerator that waits for the values. While a graph is traced or captured, and where there are no values, as
+    On an accelerator that waits for the values. While a graph is traced or captured, and if there are no values, as
     on meta or under `vmap`, nothing is checked.
 
     Args:
         values: of any real type, (*).
         counts: how many digits there are at a place, int64, broadcast against the values; on the device of these.
-        unknown: what else may stand there.
+        unknown: what else may occur there.
 
     >>> as_digits(torch.tensor([[1.0, 2.0]]), torch.tensor([2, 3]))
     tensor([[1, 2]])

@@ -1,6 +1,6 @@
-"""Fingerprints: what is frozen beside the weights of a module and gives them their meaning, in its state dict.
+"""Fingerprints: what is frozen next to the weights of a module and gives them their meaning, in its state dict.
 
-Weights behind an encoding of numbers are right for that encoding alone, and tensors of equal shapes fit every other.
+Weights after an encoding of numbers are right for that encoding alone, and tensors of equal shapes fit every other.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _SHOWN = 160
 class Fingerprinted(nn.Module):
     """A module with a fingerprint of what is frozen in it: one entry more in its state dict, `_extra_state`.
 
-    The entry is uint8, the fingerprint as JSON in UTF-8, so that safetensors, `torch.save` and whatever else carries
+    The entry is uint8, the fingerprint as JSON in UTF-8, so safetensors, `torch.save` and whatever else carries
     tensors carries it. `load_state_dict` raises where the fingerprint that comes with the weights says otherwise than
     the module's own of something that both name; what one side does not name, such as the vocabulary of an embedding
     for open-ended numbers, may be anything. Weights that were saved without a fingerprint lack a key, which
@@ -54,7 +54,7 @@ class Fingerprinted(nn.Module):
         """
         mine, theirs = _read(self.get_extra_state()), _read(state)
         if theirs is None or mine is None:
-            raise ConfigurationError(f"the _extra_state beside weights of {type(self).__name__} is not a fingerprint")
+            raise ConfigurationError(f"the _extra_state with weights of {type(self).__name__} is not a fingerprint")
         # Keys that one side alone has are of another version, or of numbers without a vocabulary: they forbid nothing.
         if different := [key for key in mine if key in theirs and mine[key] != theirs[key]]:
             sides = "; ".join(f"{key} {_show(theirs[key])} with them, {_show(mine[key])} here" for key in different)

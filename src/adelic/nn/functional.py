@@ -60,7 +60,7 @@ def encode(
 
     Returns:
         (*, n_primes + 1, max_precision), or (*, n_primes, max_precision) without the real row, most significant digit
-        first. With `return_valid` also a bool tensor, (*, n_primes): False where p divides the denominator more often
+        first. With `return_valid` also a bool tensor, (*, n_primes): False if p divides the denominator more often
         than the window has fractional digits, or the denominator is 0. `AdeleSpace` raises there; here the coordinate
         is all zeros. The real value of a zero denominator is NaN.
 
@@ -147,7 +147,7 @@ def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) 
 
     Returns:
         The coordinates of the product, in their layout and dtype. With `return_known` also an int32 tensor,
-        (*, n_primes): the number of known digits, from the lowest one of the window upwards; 0 where the product lies
+        (*, n_primes): the number of known digits, from the lowest one of the window upwards; 0 if the product lies
         below the window. `AdeleArray` raises there; here the coordinate is all zeros.
 
     Raises:

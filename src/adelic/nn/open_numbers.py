@@ -21,7 +21,7 @@ Missing = npt.NDArray[np.bool_] | None
 """Which numbers are missing, bool (*); None if none is."""
 
 _BLOCK = 1 << 12
-"""The features of so many numbers are computed at once, where they are kept."""
+"""The features of so many numbers are computed at once, if they are kept."""
 
 
 class OpenNumbers:
@@ -44,7 +44,7 @@ class OpenNumbers:
         self._row_of: dict[Any, int] = {}
 
     def read(self, numbers: Any) -> tuple[Rationals, Missing]:
-        """Return numbers, (*), 0 where one is missing.
+        """Return numbers, (*), 0 if one is missing.
 
         Raises:
             EncodingError: a value is not a number, or missing and may not be; with lossy="error" a number was lost.

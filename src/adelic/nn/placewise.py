@@ -1,4 +1,4 @@
-"""Place-wise layers: a block of weights for every place, so that what is a law at each place stays one.
+"""Place-wise layers: a block of weights for every place, so what is a law at each place stays one.
 
 Sums and products of numbers are sums and products at every place, the real one and each prime. A dense layer on the
 flattened encoding mixes the places in its first product and has to learn to separate them again; a place-wise layer
@@ -35,7 +35,7 @@ def digit_characters(p: int) -> torch.Tensor:
 
     The columns: 1; cos and sin of 2πx/p, the first additive character of Z/p; whether x is 0; cos and sin of
     2π·log_g(x)/(p − 1), the first multiplicative (Dirichlet) character, 0 at x = 0. Sums multiply the former, products
-    and quotients the latter, so that products of two digits' characters hold the characters of their sum and product.
+    and quotients the latter, so products of two digits' characters hold the characters of their sum and product.
 
     >>> digit_characters(5)[[0, 1, 4]].round(decimals=2) + 0.0
     tensor([[ 1.0000,  1.0000,  0.0000,  1.0000,  0.0000,  0.0000],
@@ -65,7 +65,7 @@ def read_places(
     """Return real values (*) and digits int64 (*, n_primes, max_precision), of a pair of these, on a device.
 
     What is no such pair is an EncodingError, and so is a digit that is none, see `as_digits`; a ConfigurationError says
-    that the shapes do not fit together, or not the space. Where a prime has no digit, 0 stands; a loss, to which a
+    that the shapes do not fit together, or not the space. If a prime has no digit, 0 stands; a loss, to which a
     digit may be `unknown`, takes anything there.
 
     >>> read_places((0.5, [[1], [2]]), AdeleSpace((2, 3), 1), torch.device("cpu"))
@@ -128,7 +128,7 @@ class PlaceEmbedding(Fingerprinted):
     Args:
         space: the primes and digits.
         features: one of `adelic.numbers.features.PLACE_FEATURES`.
-        real_scale: the unit of the real place; about the size of the numbers, so that its features are near 1.
+        real_scale: the unit of the real place; about the size of the numbers, so its features are near 1.
 
     Raises:
         UnknownNameError: there are no such features.
@@ -225,7 +225,7 @@ class PlaceEmbedding(Fingerprinted):
         return torch.cat([characters[..., :1], waves, is_above, characters[..., 4:]], dim=-1)
 
     def _present(self, features: torch.Tensor) -> torch.Tensor:
-        """Return features of digits, (*, n_primes, digits, size), with zeros where a prime has no digit."""
+        """Return features of digits, (*, n_primes, digits, size), with zeros if a prime has no digit."""
         return features if self.space.window.is_uniform else features * self.exists[..., None]
 
 

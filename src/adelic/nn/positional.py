@@ -17,7 +17,7 @@ class PositionalEncoding(Fingerprinted):
     """Add a vector at each position: (*, length, d_model) -> (*, length, d_model).
 
     Attributes:
-        table: float32 (max_length, d_model); a buffer, but for learned vectors.
+        table: float32 (max_length, d_model); a buffer, except learned vectors.
 
     >>> PositionalEncoding(torch.eye(3))(torch.zeros(2, 3))
     tensor([[1., 0., 0.],
@@ -84,9 +84,9 @@ class AdelicPositionalEncoding(PositionalEncoding):
     that shifts stay linear maps; the place is a phase, the digit a frequency.
 
     # NOTE[paper]: it gives no formula. Here the leading digits, zero for small numbers, turn fast, and the lowest
-    # digits, which tell small numbers apart, hardly at all, so that position and value stay apart.
+    # digits, which tell small numbers apart, hardly at all, so position and value stay apart.
 
-    Where primes differ in their digits, N is the greatest number of them, and what no digit stands at is left out.
+    Where primes differ in their digits, N is the greatest number of them, and what no digit is at is left out.
 
     Shape: (*, length, P·N) -> (*, length, P·N), padded with sinusoids up to d_model.
 

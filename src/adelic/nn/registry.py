@@ -1,4 +1,4 @@
-"""Embeddings and bodies by name, so that recipes, the command line and users build every one in the same way."""
+"""Embeddings and bodies by name, so recipes, the command line and users build every one in the same way."""
 
 import importlib
 import inspect

@@ -25,14 +25,14 @@ class Vocabulary:
 
     Args:
         numbers: different numbers, anything that `AdeleSpace.encode` takes as a flat sequence.
-        missing: whether there is an id for no number (None, NaN), the first behind those of numbers.
+        missing: whether there is an id for no number (None, NaN), the first after those of numbers.
         unknown: whether there is an id for all other numbers, the last one; without it they are an error.
         lossy: of text with leading zeros, or written as a float that lost its number: "warn", "error" or "ignore".
 
     Attributes:
         numbers: fractions, in the order of ids.
         pair: their numerators and denominators, which are read faster.
-        missing_id, unknown_id: these ids; None where there is none.
+        missing_id, unknown_id: these ids; None if there is none.
 
     Raises:
         VocabularyError: there are no numbers, or one occurs twice.

@@ -24,7 +24,7 @@ _MAX_DENOMINATOR = 10
 
 
 def _long_integers(least_digits: int, most_digits: int, columns: int) -> Draw:
-    """Return draws whose rows have numbers of equally many digits, each length as often as the others."""
+    """Return draws whose examples have numbers of equally many digits, each length as often as the others."""
 
     def draw(n: int, rng: np.random.Generator) -> Operands:
         low = 10 ** (rng.integers(least_digits, most_digits + 1, (n, 1)) - 1)
@@ -39,7 +39,7 @@ def _units(modulus: int, high: int) -> Draw:
     def draw(n: int, rng: np.random.Generator) -> Operands:
         found = np.empty(0, dtype=np.int64)
         while len(found) < n:
-            # Modulo 3 · 5 · … · 29 three numbers in ten are units, ∏ (1 − 1/p), so that one round is mostly enough.
+            # Modulo 3 · 5 · … · 29 three numbers in ten are units, ∏ (1 − 1/p), so one round is mostly enough.
             more = rng.integers(1, high, 4 * n)
             found = np.concatenate([found, more[np.gcd(more, modulus) == 1]])
         return found[:n, None]
@@ -268,7 +268,7 @@ ARITHMETIC: Mapping[str, SampledTask] = {
             max_denominator=_MAX_DENOMINATOR**2,
         ),
         _of_terms("sum", "terms", 0, 1000, lambda x: x.sum(axis=1), MAX_TERMS * 999),
-        # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, whose product is then trivial.
+        # No factor 0: of twelve factors below 100, one is 0 in a ninth of all examples, whose product is then trivial.
         _of_terms("product", "factors", 1, 100, lambda x: x.prod(axis=1), 99**MAX_TERMS),
         SampledTask(
             name="polynomial",

@@ -12,7 +12,7 @@ from adelic.number_theory.multiplicative import moebius
 from adelic.storage.checks import check_count
 
 _BIN = 0.1
-"""Cofactors are told apart by their size up to so much, in units of the logarithm of the greatest prime."""
+"""Cofactors are distinguished by their size up to so much, in units of the logarithm of the greatest prime."""
 _AT_ONCE = 100_000
 
 
@@ -61,7 +61,7 @@ def moebius_ceiling(
     numbers = rng.integers(low, high + 1, n)
     signs, sizes = _parts(numbers, primes)
     half = n // 2
-    # The sign of the sum says which value of μ(m) is more frequent at a size; where there is none yet, in all.
+    # The sign of the sum says which value of μ(m) is more frequent at a size; if there is none yet, in all.
     overall = 1 if signs[:half].sum() > 0 else -1
     totals = np.bincount(sizes[:half], signs[:half], minlength=int(sizes.max()) + 1)
     chosen = np.where(totals == 0, overall, np.sign(totals))
@@ -77,7 +77,7 @@ def moebius_ceiling(
 
 
 def _parts(numbers: Operands, primes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return μ(m) of the cofactors m of numbers, and their sizes in bins from 1; 0 and 0 where a square is seen."""
+    """Return μ(m) of the cofactors m of numbers, and their sizes in bins from 1; 0 and 0 if a square is seen."""
     signs, sizes = [], []
     for part in np.array_split(numbers, -(-len(numbers) // _AT_ONCE)):
         cofactors, sign = part.copy(), np.ones(len(part), dtype=np.int64)

@@ -12,7 +12,7 @@ _FURTHER = 1000
 
 
 def long_step(n: int) -> int:
-    """Return the odd number after all steps (3x + 1)/2 from an odd n, and all halvings behind them.
+    """Return the odd number after all steps (3x + 1)/2 from an odd n, and all halvings after them.
 
     With k = v₂(n + 1), the number of the former, they lead to 3^k·(n + 1)/2^k − 1.
 

@@ -90,10 +90,10 @@ class TernaryForm(_Coefficients):
 
 
 def _has_new_pair(rows: Operands, primes: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return which rows have different primes p and q in different coefficients, where {p, q} is held out."""
+    """Return which examples have different primes p and q in different coefficients, where {p, q} is held out."""
     divides = rows[..., None] % np.array(primes) == 0  # (n, arity, primes)
     first, second = np.triu_indices(len(primes), 1)
-    # Primes are below 100, so that each pair has a number of its own.
+    # Primes are below 100, so each pair has a number of its own.
     pairs = held_out(np.array(primes)[first] * 1000 + np.array(primes)[second])
     first, second = first[pairs], second[pairs]
     found = np.zeros(len(rows), dtype=bool)

@@ -50,7 +50,7 @@ class _Sized(Variants):
         return limit
 
     def train(self, n: int, rng: np.random.Generator) -> Operands:
-        """Draw rows of numbers."""
+        """Draw examples of numbers."""
         return rng.integers(1, self.limit + 1, (n, self.arity))
 
     def close(self, n: int, rng: np.random.Generator) -> Operands:
@@ -124,7 +124,7 @@ class Sorting(_Sized):
 class FloorQuotient(_Sized):
     """Options of the task `floor-quotient`: the integer part of a/b.
 
-    b is at most the square root of the limit, so that quotients are large.
+    b is at most the square root of the limit, so quotients are large.
 
     >>> X, y = FloorQuotient(limit=10_000).task().sample(2, np.random.default_rng(0))
     >>> X.tolist(), y.tolist()
@@ -191,7 +191,7 @@ class Residue(_Sized):
 class NoisySum(_Sized):
     """Options of the task `noisy-sum`: a sum of two measured values, in thousandths with noise in the last digits.
 
-    The noise is uniform from −200 to 200, so that the sum, rounded to thousands, is that of the true values; the
+    The noise is uniform from −200 to 200, so the sum, rounded to thousands, is that of the true values; the
     residues of the operands are noise.
 
     >>> X, y = NoisySum(limit=100).task().sample(2, np.random.default_rng(0))

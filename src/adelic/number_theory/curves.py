@@ -29,7 +29,7 @@ _LARGEST_A, _LARGEST_B = 1000, 20_000
 _SIEVED = 500
 """Powers of primes above this one are divided out number by number."""
 _TRACES = 10
-"""Curves whose traces of Frobenius at this many primes are the same, but for the signs, count as related."""
+"""Curves whose traces of Frobenius at this many primes are the same, except the signs, count as related."""
 _CM = (
     *(-3375, 8000, -32768, 54000, 287496, -884736, -12288000, 16581375),
     *(-884736000, -147197952000, -262537412640768000),
@@ -73,7 +73,7 @@ class RootNumber(Variants):
 
 
 def discriminants(operands: Operands) -> Operands:
-    """Return 4a³ + 27b², objects of int (n, 1), of curves (n, 2): the discriminant, but for a factor −16.
+    """Return 4a³ + 27b², objects of int (n, 1), of curves (n, 2): the discriminant, except a factor −16.
 
     >>> discriminants(np.array([[-1, 0], [10**15, 1]])).tolist()
     [[-4], [4000000000000000000000000000000000000000000027]]
@@ -87,7 +87,7 @@ def _twisted(n: int, rng: np.random.Generator, *, max_prime: int, limit: int, ne
     curves = _base_curves(max_prime, limit, new)
     a, b = curves[rng.integers(0, len(curves), n)].T
     d = squarefree(max_prime, limit)
-    # d³ ≤ limit < 2^63, so that no power overflows.
+    # d³ ≤ limit < 2^63, so no power overflows.
     fits = np.minimum(np.searchsorted(d**2, limit // abs(a), "right"), np.searchsorted(d**3, limit // b, "right"))
     d = d[rng.integers(0, fits)] * rng.choice([-1, 1], n)
     return np.column_stack([a * d**2, b * d**3])
@@ -139,7 +139,7 @@ def _smooth(primes: tuple[int, ...]) -> Iterator[Operands]:
                 starts = [(root - 1) % q for root in solutions[-4 * a**3 % q]]
                 for start in starts:
                     parts[start::q] *= p
-            # `starts` are those of the greatest q now: few rows are left. A 0, which all powers divide, would stay.
+            # `starts` are those of the greatest q now: few examples are left. A 0, which all powers divide, would stay.
             rows = np.concatenate([np.arange(0), *(np.arange(start, len(b), q) for start in starts)])
             rows = rows[numbers[rows] > 0]
             while len(rows):

@@ -27,15 +27,15 @@ def held_out(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def from_numbers(draw: Draw, *, held: bool) -> Draw:
-    """Return draws whose rows have no number that is held out, or nothing but such numbers."""
+    """Return draws whose examples have no number that is held out, or nothing but such numbers."""
     return kept(draw, lambda rows: held_out(rows).all(axis=1) if held else ~held_out(rows).any(axis=1), ahead=4)
 
 
 def kept(draw: Draw, is_kept: Callable[[Operands], Any], *, ahead: int) -> Draw:
-    """Return draws of rows of another that are kept; `ahead` times as many as are missing are drawn at once."""
+    """Return those examples of another draw that are kept; `ahead` times as many as are missing are drawn at once."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
-        # One row for the columns and the type. It moves the generator on, so without it seeds would give other rows.
+        # One example, for the columns and the type. Without it the generator would continue with other examples.
         found, missing = [draw(1, rng)[:0]], n
         while missing > 0:
             rows = draw(max(256, ahead * missing), rng)
@@ -55,7 +55,7 @@ def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> ND
     [3, 1, 1, 1]
     """
     found = rng.integers(low, high + 1, n)
-    # All n are drawn again, though few are needed: `high` may differ from row to row.
+    # All n are drawn again, though few are needed: `high` may differ from example to example.
     while (divisible := found % p == 0).any():
         found[divisible] = rng.integers(low, high + 1, n)[divisible]
     return found

@@ -22,7 +22,7 @@ _DRAWN = {"uniform": " (uniform operands)", "log-uniform-operands": " (log-unifo
 class GCD(Variants):
     """Options of the task `gcd`.
 
-    What the fields are stands beside them.
+    What the fields are is next to them.
 
     Raises:
         ConfigurationError: a value makes no sense.

@@ -34,7 +34,7 @@ class ModularSum(Variants):
         terms, q = self.terms, self.modulus
 
         def with_zeros(n: int, rng: np.random.Generator) -> np.ndarray:
-            # The ranks of random numbers are a permutation: those below `kept` stand at as many random columns.
+            # The ranks of random numbers are a permutation: those below `kept` are at as many random columns.
             kept = rng.integers(1, terms + 1, (n, 1))
             return np.where(rng.random((n, terms)).argsort(axis=1) < kept, rng.integers(0, q, (n, terms)), 0)
 
@@ -70,7 +70,7 @@ class _AtAPrime(Variants):
 class Valuation(_AtAPrime):
     """Options of the task `valuation`: the exponent of p in n.
 
-    Every valuation is as likely as the others, so that 0 is not a good guess.
+    Every valuation is as likely as the others, so 0 is not a good guess.
 
     >>> X, y = Valuation(prime=3, limit=1000).task().sample(4, np.random.default_rng(0))
     >>> X[:, 0].tolist(), y.tolist()

@@ -22,7 +22,7 @@ _PRIMES, _DIGITS = 100, 2
 
 
 def moebius(numbers: Operands) -> Answers:
-    """Return the Möbius function: 0 where a square of a prime divides n, else (−1) to the number of its primes.
+    """Return the Möbius function: 0 if a square of a prime divides n, else (−1) to the number of its primes.
 
     From int64, 1 or more, of any shape to int64. Without python-flint, which factors, it is a MissingExtraError.
 

@@ -1,7 +1,7 @@
 """Root numbers of elliptic curves y² = x³ + ax + b over the rationals, one for each place, by PARI.
 
 The root number is the sign in the functional equation of the curve's L-function, so 1 where the analytic rank is even
-and −1 where it is odd, and the product of a sign for each place: 1 at primes of good reduction, −1 at the real place.
+and −1 if it is odd, and the product of a sign for each place: 1 at primes of good reduction, −1 at the real place.
 
 Source: Rohrlich, "Variation of the root number in families of elliptic curves", Compositio Math. 87 (1993), for primes
 from 5; Halberstadt, "Signes locaux des courbes elliptiques en 2 et 3", C. R. Acad. Sci. Paris 326 (1998).
@@ -57,7 +57,7 @@ def root_numbers(a: ArrayLike, b: ArrayLike) -> Answers:
     """Return the root numbers of the curves y² = x³ + ax + b.
 
     It takes about 30 µs a curve whose discriminant has small primes alone; others have to be factored, which takes
-    about a second where a and b have 19 digits.
+    about a second if a and b have 19 digits.
 
     a and b are int64 of any shapes that broadcast, and so are the results, 1 or −1. Where 4a³ + 27b² is 0 there is no
     elliptic curve, which is a ConfigurationError; a MissingExtraError is as of `load_pari`.

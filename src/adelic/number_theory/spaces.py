@@ -34,7 +34,7 @@ def for_square_classes(primes: Iterable[int]) -> AdeleSpace:
     """Return the space whose digits say the classes of squarefree numbers modulo squares, as Hilbert symbols ask for.
 
     The class of p^v·u, where v is 0 or 1, is v and whether u is a square: u modulo p says that, and modulo 8 at p = 2.
-    At 2 there is a digit to spare, so that u modulo 8 is known where v = 2, too; the runs of the benchmark have it.
+    At 2 there is a digit to spare, so u modulo 8 is known where v = 2, too; the runs of the benchmark have it.
 
     >>> for_square_classes((2, 3, 5)).precision
     {2: 5, 3: 2, 5: 2}
@@ -45,7 +45,7 @@ def for_square_classes(primes: Iterable[int]) -> AdeleSpace:
 def for_curves(primes: Iterable[int]) -> AdeleSpace:
     """Return the space whose digits say most of the local classes of curves y² = x³ + ax + b, as root numbers ask for.
 
-    In a minimal equation p⁴ does not divide a, or p⁶ not b: so it has six digits for valuations, and behind them those
+    In a minimal equation p⁴ does not divide a, or p⁶ not b: so it has six digits for valuations, and after them those
     of the unit, modulo p, 16 or 9.
 
     >>> for_curves((2, 3, 5)).precision

@@ -11,7 +11,7 @@ from adelic.numbers.primes import legendre, split
 
 Integers = NDArray[np.int64]
 REAL = 0
-"""Stands for the real place, where a prime stands for another one."""
+"""Stands for the real place, if a prime stands for another one."""
 
 
 def hilbert_symbol(a: Integers, b: Integers, p: int) -> Integers:

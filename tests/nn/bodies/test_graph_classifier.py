@@ -58,11 +58,11 @@ def test_missing_and_unknown_numbers_have_edges(embedding):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_length": 15}, "reads n × n numbers, and these rows have 15"),
+        ({"max_length": 15}, "reads n × n numbers, and these examples have 15"),
         ({"n_heads": 3}, "not divisible by n_heads=3"),
         ({"embedding": nn.BaseDigitsEmbedding(VOCABULARY, d_model=16)}, "needs one vector per number"),
         ({"embedding": nn.AdelicEmbedding(None, d_model=16)}, "needs a vocabulary"),
-        ({}, "a row of 9 numbers: this body reads 16"),
+        ({}, "an example of 9 numbers: this body reads 16"),
     ],
 )
 def test_what_it_cannot_read(options, words):

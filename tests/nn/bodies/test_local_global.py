@@ -45,10 +45,10 @@ def test_ids_have_the_logits_of_their_numbers():
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ([1, 2, 3], "a row of 3 numbers: this body reads 2"),
-        (torch.ones(4, 3).long(), "a row of 3 numbers: this body reads 2"),
+        ([1, 2, 3], "an example of 3 numbers: this body reads 2"),
+        (torch.ones(4, 3).long(), "an example of 3 numbers: this body reads 2"),
         (5, "one number alone is no sequence"),
-        ([1, 2], r"numbers of shape \(2,\) are no list of rows"),
+        ([1, 2], r"numbers of shape \(2,\) are no list of examples"),
     ],
 )
 def test_what_are_no_rows(numbers, words):

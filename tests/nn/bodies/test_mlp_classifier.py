@@ -82,7 +82,7 @@ def test_open_ended_numbers_come_in_any_form():
 
 
 def test_what_it_cannot_read():
-    with pytest.raises(ConfigurationError, match="a row of 9 numbers: this body reads 4"):
+    with pytest.raises(ConfigurationError, match="an example of 9 numbers: this body reads 4"):
         body()(torch.zeros(2, 9, dtype=torch.int64))
     for options in ({"n_classes": 1}, {"n_layers": 0}, {"max_length": 0}, {"dropout": 1.0}):
         with pytest.raises(ConfigurationError, match=next(iter(options))):

@@ -229,7 +229,11 @@ def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
         ({"vocabulary": 9, "positional": "none"}, ConfigurationError, "positional='none' is unknown; use 'sinusoidal'"),
         ({"space": AdeleSpace(primes=(3,), precision=1), "features": "digits"}, PrecisionError, "1/3"),
         ({"vocabulary": [1, 10**400]}, RangeError, "is beyond float64; scale the numbers"),
-        ({"vocabulary": [5]}, ConfigurationError, "has one number, and what all have in common is left out; give two"),
+        (
+            {"vocabulary": [5]},
+            ConfigurationError,
+            "has one number, and the part that all have in common is left out",
+        ),
         (
             {"vocabulary": nn.Vocabulary(range(8), missing=True)},
             ConfigurationError,

@@ -197,7 +197,7 @@ def test_a_target_without_derivation_is_left_to_the_other_head():
     prediction = head(torch.randn(2, DIM), torch.randn(2, 1, DIM), exact_numbers([[3], [3]]))
     of_free = prediction.log_probabilities[:, -1]
     said = torch.tensor([-1.0, -torch.inf])
-    with pytest.warns(UserWarning, match="^a number that is to be written comes from none of the context"):
+    with pytest.warns(UserWarning, match="^no operation on numbers of the context gives a number to be written"):
         loss, share = head.loss(prediction, exact_numbers([50, 60]), said)
     torch.testing.assert_close(loss, -(of_free[0] - 1.0))  # nothing gives 60, and nobody can say it
     assert share == 0

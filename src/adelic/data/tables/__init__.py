@@ -155,7 +155,7 @@ def from_arrays(
 def ids_of(
     frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction], *, lossy: str = "warn"
 ) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
-    """Return the rows of a table for a network: the places of numbers in a vocabulary, and behind it in new numbers.
+    """Return the rows of a table for a network: the places of numbers in a vocabulary, and after it in new numbers.
 
     `frame` and `lossy` are as for `from_table`, but no target is needed. Places are (rows, columns); new numbers stand
     in the order in which they come. An UnknownNameError says that a column is missing, a ConfigurationError that a
@@ -181,7 +181,7 @@ def ids_of(
 
 
 def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
-    """Return in words where a number stands first in some columns of a table.
+    """Return in words where a number first occurs in some columns of a table.
 
     >>> place_of({"a": [1, 2], "b": ["3", "1/2"]}, ["a", "b"], Fraction(1, 2))
     "column 'b' has 1/2 in row 1 (counted from 0)"
@@ -195,10 +195,10 @@ def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
 
 
 class Columns(dict[str, Sequence[Any]]):
-    """The columns of a table by name, and where their rows stand in it.
+    """The columns of a table by name, and where their rows are in it.
 
     Attributes:
-        lines: the line of each row of a file, from 1; None where there are no lines.
+        lines: the line of each row of a file, from 1; None if there are no lines.
         counted_from: the number of the first row: files count from 1, other tables from 0.
 
     >>> Columns({"a": [7]}).where(0), Columns({"a": [7]}, lines=[2], counted_from=1).where(0)
@@ -216,7 +216,7 @@ class Columns(dict[str, Sequence[Any]]):
         self.counted_from = counted_from
 
     def where(self, row: int) -> str:
-        """Return where a row stands, for messages."""
+        """Return where a row is, for messages."""
         place = f"counted from {self.counted_from}" if self.lines is None else f"line {self.lines[row]}"
         return f"row {row + self.counted_from} ({place})"
 
@@ -353,7 +353,7 @@ class Coded:
     where: Callable[[int], str] = field(repr=False)
 
     def first(self, value: Any) -> str:
-        """Return where a value stands first."""
+        """Return where a value first occurs."""
         code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
         return self.where(int(np.argmax(self.codes == code)))
 
@@ -377,7 +377,7 @@ class Coded:
         )
 
     def refuse_spellings_of_no_value(self) -> None:
-        """Raise ConfigurationError where a text says that there is no value: it would be a class of its own."""
+        """Raise ConfigurationError if a text says that there is no value: it would be a class of its own."""
         for value in self.values:
             if isinstance(value, str) and value.strip() in NO_VALUES:
                 raise ConfigurationError(
@@ -620,7 +620,7 @@ def _text(value: Any) -> str:
 
 
 def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
-    """Raise ConfigurationError where a number is written in two ways, as one class or two."""
+    """Raise ConfigurationError if a number is written in two ways, as one class or two."""
     first: dict[Fraction, int] = {}
     for i, (number, text) in enumerate(zip(numbers, texts, strict=True)):
         other = first.setdefault(number, i)
@@ -656,7 +656,7 @@ def _check_classes(name: str, counts: NDArray[np.int64], *, may_be_number: bool)
     instead = "name another target" + (", or predict it as a number (answer=number)" if may_be_number else "")
     if single == len(counts):
         raise ConfigurationError(
-            f"the target {name!r} has another value in each of the {len(counts):,} rows, so that no class can be "
+            f"the target {name!r} has another value in each of the {len(counts):,} rows, so no class can be "
             f"learned and tested; {instead}"
         )
     if 2 * single > len(counts):

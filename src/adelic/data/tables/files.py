@@ -21,7 +21,7 @@ _OTHER_SEPARATORS = ";\t|"
 def read_table(path: str | Path) -> Columns:
     r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
 
-    Numbers in CSV and JSON are read from their text, so that no digit is lost. The text is UTF-8, and commas separate
+    Numbers in CSV and JSON are read from their text, so no digit is lost. The text is UTF-8, and commas separate
     the columns of CSV.
 
     Raises:

@@ -2,7 +2,7 @@
 
 `texts` finds numbers and makes tokens of them, `layers` and `models` embed and predict them, `patching` puts these into
 a model that stands, and `generating` writes numbers with it; `scratchpads` makes texts of several steps. May import
-`numbers`, `nn`, torch, and transformers inside functions. What a model says beside its text is added in `layers`; a
+`numbers`, `nn`, torch, and transformers inside functions. What a model says next to its text is added in `layers`; a
 kind of model is recognized in `patching`.
 
 >>> [str(found.value) for found in find_numbers("7/5 of 1,000")]

@@ -35,24 +35,25 @@ class EquippedGenerator(EquippedModel):
         number_limbs: torch.Tensor | None = None,
         **options: Any,
     ) -> Any:
-        """Return what the model writes; each number that it writes is what the head says, and is read by it afterwards.
+        """Return the tokens and numbers that the model writes; it reads each written number afterwards.
 
         Args:
             inputs: token ids of the prompts, (batch, length); also as `input_ids`.
-            number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN where none is.
+            number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN if none is.
             number_digits: likewise, (batch, length, n_primes, max_precision).
-            number_limbs: likewise, (batch, length, 2, limbs), where the model has operations.
+            number_limbs: likewise, (batch, length, 2, limbs), if the model has operations.
             options: of `GenerationMixin.generate`: sampling, several sequences per prompt, beams, streamers and so on,
                 but not another model's guesses. Beams are scored by their tokens alone; each follows its own numbers.
 
         Returns:
             A `ModelOutput` with `sequences`, token ids (rows, total length), and `numbers`, an object array of the same
-            shape: the `Fraction` at each number token; None elsewhere, where the head's answer is not a number up to
-            max_numerator and max_denominator, and where a prompt's digits do not say which number it is. A model with
-            operations writes numbers of up to 78,913 digits. It also says in `derivations`, an object array of texts,
-            how each number that it wrote came about: "12.5 × 8"; None elsewhere. A number is the most probable one,
-            however tokens are sampled; `probabilities`, floats of the same shape, are those of all its derivations
-            together, NaN elsewhere. With return_dict_in_generate=True also the library's other entries.
+            shape: the `Fraction` at each number token. It is None at other tokens, if the head's answer is not a number
+            up to max_numerator and max_denominator, and if a prompt's digits do not determine its number. A model with
+            operations writes numbers of up to 78,913 digits. It adds `derivations`, an object array of texts: the
+            computation of each written number, such as "12.5 × 8", and None elsewhere. The most probable number is
+            written, also if tokens are sampled. `probabilities`, floats of the same shape, sum the probabilities of all
+            derivations of this number, NaN elsewhere. With return_dict_in_generate=True, the library's other entries
+            are there, too.
 
         Raises:
             ConfigurationError: an option does not go with numbers, or there are no prompts, or no tensors of their
@@ -65,7 +66,7 @@ class EquippedGenerator(EquippedModel):
         numbers = self._checked(inputs, number_reals, number_digits)
         if numbers is None:
             raise ConfigurationError(
-                "generate needs number_reals and number_digits beside input_ids, or the model would read no number: "
+                "generate needs number_reals and number_digits with input_ids, or the model would read no number: "
                 "NumberTokenizer makes them, also for texts without numbers; pipelines do not pass them on"
             )
         if self.numbers.operations is not None and number_limbs is None:
@@ -224,7 +225,7 @@ class NumberMemory:
     ) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.object_], npt.NDArray[np.float64]]:
         """Return the numbers of sequences that were recorded, or are one token longer, and how they came about, (*).
 
-        The numbers are `Fraction` or None; where one was written there are its derivation, a text, and its probability,
+        The numbers are `Fraction` or None; if one was written there are its derivation, a text, and its probability,
         else None and NaN.
         """
         start = self._prompts.shape[1]
@@ -240,7 +241,7 @@ class NumberMemory:
     def _paths(self, sequences: torch.Tensor) -> list[list[int]]:
         """Return the nodes of each sequence, those of one prompt one after the other; the first stands for the prompt.
 
-        A path stops before the first token that has no node: padding behind the end of a sequence, or one that follows
+        A path stops before the first token that has no node: padding after the end of a sequence, or one that follows
         a token whose state is not known.
         """
         start, copies = self._prompts.shape[1], len(sequences) // len(self._prompts)
@@ -255,7 +256,7 @@ class NumberMemory:
         return paths
 
     def _behind(self, nodes: list[int], tokens: list[int]) -> list[int | None]:
-        """Return the node of each token behind a node; None if it is new and what the head reads is not known."""
+        """Return the node of each token after a node; None if it is new and what the head reads is not known."""
         pairs = list(zip(nodes, tokens, strict=True))
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._next and pair[0] in self._states]
         numbers = [node for node, token in new if token == self._layers.settings.token_id]

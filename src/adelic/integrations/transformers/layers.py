@@ -53,7 +53,7 @@ class NumberSettings:
         real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is what is read.
         max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
         max_denominator: and m up to it; 1 for integers.
-        loss_weight: of the number head's loss beside the language model's.
+        loss_weight: of the number head's loss next to the language model's.
         operations: with which an `OperationHead` writes numbers; none for a model without one.
         constants: numbers that it may choose though no text has them, as texts.
         recent: of a longer context only so many numbers, the last ones, are chosen among; None for all.
@@ -61,7 +61,7 @@ class NumberSettings:
 
     Raises:
         ConfigurationError: a value is not so.
-        SpaceError: the space has too few digits to tell apart the numbers that are to be written.
+        SpaceError: the space has too few digits to distinguish the numbers that are to be written.
 
     >>> settings = NumberSettings(space=AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1), token_id=9)
     >>> settings.code.max_numerator, settings.code.guaranteed_errors
@@ -221,7 +221,7 @@ _NOTED = "adelic"
 
 
 def default_max_numerator(space: AdeleSpace, max_denominator: int = 1) -> int:
-    """Return the numerators for which half of the digits suffice, so that the other half can mend errors.
+    """Return the numerators for which half of the digits suffice, so the other half can correct errors.
 
     With M = ∏ p^N and S = ∏ p^F this is √M / (2·S·max_denominator), at least 1.
 
@@ -248,7 +248,7 @@ class NumberLayers(Fingerprinted):
     Args:
         settings: the space, the features and so on.
         hidden_size: the model's width.
-        embedding_size: that of its embeddings, where it is another, as ALBERT's.
+        embedding_size: that of its embeddings, if it is another, as ALBERT's.
         embedding_std: the standard deviation that embedded numbers have at first, about that of the model's own.
 
     >>> from adelic import AdeleSpace
@@ -306,7 +306,7 @@ class NumberLayers(Fingerprinted):
         """Return vectors to be added to the embedding of the number token, in the projection's dtype.
 
         Args:
-            reals: real values, floats (*); NaN where the number is not known, which gives a vector of zeros.
+            reals: real values, floats (*); NaN if the number is not known, which gives a vector of zeros.
             digits: integers (*, n_primes, max_precision), most significant first, checked before; `UNKNOWN_DIGIT` where
                 there is none.
         """
@@ -334,7 +334,7 @@ class NumberLayers(Fingerprinted):
         Args:
             states: (k, hidden_size).
             memory: (k, n, 2 · hidden_size), the state at each number of the context and at the token after it: what
-                stands behind a number is not known at the number itself in a causal model.
+                is after a number is not known at the number itself in a causal model.
             numbers: int32 (k, n, 2, limbs), the numbers; `exact_numbers`.
         """
         assert self.operations is not None
@@ -356,7 +356,7 @@ class NumberLayers(Fingerprinted):
             states: (batch, length, hidden_size).
             numbers: the numbers at all tokens, real values, digits and limbs.
             is_number: where the model reads a number, bool (batch, length).
-            targets: where a number is to be written, bool (batch, length).
+            targets: whether a number is to be written, bool (batch, length).
             is_causal: whether the state before a token says it, of what was read until then; else that at the token.
         """
         assert self.operations is not None
@@ -375,7 +375,7 @@ class NumberLayers(Fingerprinted):
         return self.operations.loss(self.choose(queries, memory, chosen), wanted, free)
 
     def _log_likelihood(self, states: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
-        """Return the log-probability of digits (k, n_primes, max_precision), (k,); −inf where some are unknown."""
+        """Return the log-probability of digits (k, n_primes, max_precision), (k,); −inf if some are unknown."""
         logs = self.predict(states).logits.log_softmax(dim=-1)
         of_digits = logs.gather(-1, digits.clamp(min=0)[..., None])[..., 0].flatten(1).sum(dim=1)
         return of_digits.masked_fill((digits == UNKNOWN_DIGIT).flatten(1).any(dim=1), -torch.inf)
@@ -400,7 +400,7 @@ class NumberLayers(Fingerprinted):
 
     @torch.no_grad()
     def decode(self, states: torch.Tensor) -> npt.NDArray[np.object_]:
-        """Return the numbers that hidden states say, `Fraction` or None where the digits are near no number."""
+        """Return the numbers that hidden states say, `Fraction` or None if the digits are near no number."""
         logits = self.predict(states).logits
         return self.settings.code.decode_soft(logits.log_softmax(dim=-1).cpu().numpy()).values
 

@@ -17,11 +17,11 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.nn.kernels.lifting import digit_counts
 
 NUMBER_INPUTS = ("number_reals", "number_digits", "number_limbs")
-"""What an equipped model takes beside the inputs of its class; the last for models with operations."""
+"""What an equipped model takes next to the inputs of its class; the last for models with operations."""
 
 
 class EquippedModel:
-    """The base class that stands before an equipped model's own class; `equip` makes such a model.
+    """The base class that is before an equipped model's own class; `equip` makes such a model.
 
     Attributes:
         numbers: the `NumberLayers`.
@@ -229,7 +229,7 @@ class EquippedModel:
     def _number_loss(
         self, states: torch.Tensor, labels: torch.Tensor, reals: torch.Tensor, digits: torch.Tensor
     ) -> torch.Tensor:
-        """Return the head's loss where the labels have the number token and the number is known; 0 where none is."""
+        """Return the head's loss where the labels have the number token and the number is known; 0 if none is."""
         if self.objective == "causal":  # the state at a token says what the next one is
             states, labels, reals, digits = states[:, :-1], labels[:, 1:], reals[:, 1:], digits[:, 1:]
         at = (labels == self.numbers.settings.token_id) & ~reals.isnan()

@@ -51,18 +51,19 @@ def equip(
 ) -> "PreTrainedModel":
     """Give a model and its tokenizer a token for numbers, and return the model, which is changed in place.
 
-    The token's embedding becomes the model's own plus a projection of the number's adelic features, and a head says
-    which number comes where the language model expects the token. The model stays an instance of its class, and what
-    was true of it stays true while a text has no numbers. `NumberTokenizer` and `NumberCollator` make the inputs:
+    The token's vector is the model's own plus a projection of the number's adelic features. A head predicts the number
+    when the language model writes the token. The model stays an instance of its class, and its outputs for texts
+    without numbers do not change. `NumberTokenizer` and `NumberCollator` make the inputs:
 
     - `forward` also takes `number_reals`, floats (batch, length), and `number_digits`, integers (batch, length,
       n_primes, max_precision): the numbers of the text's tokens, NaN and `UNKNOWN_DIGIT` at other tokens. They are read
       where `input_ids` has the token, and are the head's targets where `labels` has it (of the next token in causal
       models); so a masked number may stay there. The head's loss, times `loss_weight`, is added to the model's, and is
       `outputs.number_loss`.
-    - `generate` feeds each number that the head says back into the model; see `EquippedModel.generate`.
-    - With `operations` a number is written by an `OperationHead`: it is one of the text, or exactly what an operation
-      makes of these, or what the other head says. `forward` also takes `number_limbs`, integers (batch, length, 2,
+    - `generate` feeds each predicted number back into the model; see `EquippedModel.generate`.
+    - With `operations` an `OperationHead` writes numbers: a copy of a number of the text, the exact result of an
+      operation, or a number that the other head predicts. `outputs.number_derivable` is the share of numbers to be
+      learned that have any derivation. `forward` also takes `number_limbs`, integers (batch, length, 2,
       limbs), the numbers themselves, whatever their size.
 
     Args:
@@ -70,20 +71,20 @@ def equip(
         tokenizer: the model's; the token is added, and the model's embeddings are resized if need be.
         space: the primes and digits. One digit at many primes is a good choice for a head.
         features: one of `adelic.numbers.features.PLACE_FEATURES`.
-        real_scale: about the size of the numbers.
-        max_numerator: numbers n/m that are written have |n| up to it; the default leaves half of the digits to mend
+        real_scale: the usual size of the numbers.
+        max_numerator: numbers n/m that are written have |n| up to it; the default leaves half of the digits to correct
             errors.
         max_denominator: and m up to it; 1 for integers.
         loss_weight: of the number head's loss.
         operations: names such as "+", "-", "*", "/", "gcd", "lcm", "%"; see `adelic.nn.OperationHead`. None by default.
-        constants: numbers that operations may take though the text does not have them, such as 60 and 100.
-        recent: of a longer text only so many numbers, the last ones before the one that is written, are chosen among.
-        steps: 2 lets an operation follow on the result of the first one: "(3 + 5) × 2" is one number that is written.
+        constants: numbers that operations may take although the text does not contain them, such as 60 and 100.
+        recent: choose only among the last numbers before the one that is written, this many.
+        steps: 2 allows a second operation on the result of the first: "(3 + 5) × 2" makes one number.
 
     Raises:
         ConfigurationError: the model is an encoder-decoder, equipped already, spread over devices already or takes no
             `inputs_embeds`; an option is wrong.
-        SpaceError: the space has too few digits to tell apart the numbers that are to be written.
+        SpaceError: the space has too few digits to distinguish the numbers that are to be written.
 
     >>> from tokenizers import Tokenizer, models
     >>> from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -161,7 +162,7 @@ def _check_class(model_class: type, config: Any) -> None:
 def add_number_token(tokenizer: "PreTrainedTokenizerBase") -> int:
     """Add `NUMBER_TOKEN` to a tokenizer that lacks it, and return its id.
 
-    It is not a special token, so that `decode(…, skip_special_tokens=True)` keeps it, and masked language models learn
+    It is not a special token, so `decode(…, skip_special_tokens=True)` keeps it, and masked language models learn
     it.
 
     >>> from tokenizers import Tokenizer, models
@@ -238,7 +239,7 @@ def _errors_of(what: str) -> Iterator[None]:
 
 
 _OF_THE_HUB = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
-"""Options that say where a file is, of the configuration as of the weights."""
+"""Options that say where a file is, both for the configuration and the weights."""
 
 
 def named_class(name: Any) -> type:
@@ -274,7 +275,7 @@ def equipped_class(base: type) -> type:
     added = [inspect.Parameter(name, by_position, default=None) for name in NUMBER_INPUTS]
     parameters = list(signature.parameters.values())
     at = sum(parameter.kind <= by_position for parameter in parameters)
-    # Behind all that may be given by position, so that these keep their places.
+    # Behind all that may be given by position, so these keep their places.
     parameters[at:at] = added
     names = [parameter.name for parameter in parameters[1 : at + len(added)]]
 

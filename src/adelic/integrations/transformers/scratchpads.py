@@ -1,4 +1,4 @@
-"""Expressions as training texts of several steps, each one exact operation on two numbers that stand there."""
+"""Expressions as training texts of several steps, each one exact operation on two numbers that are there."""
 
 import ast
 import operator
@@ -90,7 +90,7 @@ def scratchpad(
     """Return what a model learns from an expression: its steps, as a text or as a shorter expression after each step.
 
     The prompt is the text with its expression in one way of writing: blanks around operators and brackets, no brackets
-    that change nothing, a minus before a number as its sign (−1 times what stands in brackets behind a minus), and " ="
+    that change nothing, a minus before a number as its sign (−1 times what is in brackets after a minus), and " ="
     behind all. The values of steps are exact: "7/5" without blanks is a number, "7 / 5" an operation. `find_numbers`
     reads these texts as they are meant.
 
@@ -107,7 +107,7 @@ def scratchpad(
 
     Raises:
         ConfigurationError: there is no expression, or more than one; there is more around it than words, hyphens in
-            them and the punctuation . , ? : ; ' ", or a letter touches it, or a letter alone stands beside it, as in
+            them and the punctuation . , ? : ; ' ", or a letter touches it, or a letter alone is next to it, as in
             "3 + 5 x"; it divides by zero; a value has no exact one, or more than `MAX_BITS`; there are more than
             `MAX_OPERATIONS`; the text, the style or the generator is none.
 
@@ -148,7 +148,7 @@ class Rewriting(NamedTuple):
     """How a model computed an expression.
 
     Attributes:
-        number: the result, or None where the model came to none: `rewrite` says when.
+        number: the result, or None if the model came to none: `rewrite` says when.
         steps: how each number came about, and the text after it: ("2 − 7", "8 / -5 ="). Without a result, those that
             came before the model failed.
 
@@ -166,12 +166,12 @@ def rewrite(
 ) -> list[Rewriting]:
     """Return what a model makes of expressions, step by step.
 
-    At each step the model says the number behind the text, as one of its numbers or an operation on two of them. A
+    At each step the model says the number after the text, as one of its numbers or an operation on two of them. A
     result takes the place of all that stands from one of the two to the other, and of brackets around it; this is done
     by a program, and nothing else is. A number of the text as it is ends the steps.
 
     Two numbers with another one or a bracket between them ("2 * 3" of "( 1 + 2 ) * 3") are no operation of the text,
-    and what came of them would be no expression: they end the steps without a result. The bracket behind the base of a
+    and what came of them would be no expression: they end the steps without a result. The bracket after the base of a
     power, "( -2 ) ** 2", is none of these.
 
     Args:
@@ -270,7 +270,7 @@ def in_place(text: str, start: int, end: int, number: str) -> str:
 
 
 def _parsed(text: str) -> tuple[str, _Expression, str]:
-    """Return the expression of a text, and what stands before and behind it."""
+    """Return the expression of a text, and what is before and after it."""
     found = list(_EXPRESSION.finditer(text))
     with_operations = [match for match in found if re.search(_OPERATOR, match[0])]
     if len(with_operations or found) != 1:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 Span = tuple[int, int, Fraction | None]
-"""Where a number or a number token stands in a text, (start, end, number or None)."""
+"""Where a number or a number token is in a text, (start, end, number or None)."""
 
 _IGNORED = -100
 """The label of tokens that are not learned, as everywhere in Transformers."""
@@ -79,11 +79,11 @@ def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list
 
     - digits in words: "x2", "2nd", "5km", "v1.2", "COVID-19";
     - dates, times, versions, network addresses: "2024-05-06", "12/05/2024", "10:30", "1.2.3";
-    - what begins with a zero, "007" or "05/06": its zeros would be lost. ("5/6" is a fraction, whatever was meant.)
+    - digits after a leading zero, "007" or "05/06": the zeros would be lost. ("5/6" is always a fraction.)
 
-    In the calculator's annotations of GSM8K, "48/2 = <<48/2=24>>24", and in what is computed directly before one, a
-    slash or a hyphen behind a number is an operator: 48, 2, 48, 2, 24, 24. So a model that writes such a solution
-    copies 48, chooses 2, and writes 24 as 48 / 2; a fraction 48/2 would be the result already.
+    In the calculator's annotations of GSM8K, "48/2 = <<48/2=24>>24", and in the expression directly before one, a slash
+    or a hyphen after a number is an operator: 48, 2, 48, 2, 24, 24. A model that writes such a solution copies 48 and 2
+    and writes 24 as 48 / 2; a fraction 48/2 would already be the result.
 
     Args:
         text: any text.
@@ -124,7 +124,7 @@ def _with_operators(text: str) -> str:
 
 
 def _spans(run: str, *, words: bool, dates: bool) -> list[tuple[int, int]]:
-    """Return where the numbers of one run stand in it."""
+    """Return where the numbers of one run are in it."""
     if _NUMBER.fullmatch(run):
         return [(0, len(run))]
     if _TIME.fullmatch(run) and not dates:  # before pairs, whose parts may be joined by a colon
@@ -141,7 +141,7 @@ def _spans(run: str, *, words: bool, dates: bool) -> list[tuple[int, int]]:
 
 
 class NumberTokenizer:
-    """A tokenizer that puts the number token where a text has a number, and the numbers beside the tokens.
+    """A tokenizer that puts the number token where a text has a number, and the numbers next to the tokens.
 
     `number_reals`, float32 (batch, length), and `number_digits`, int32 (batch, length, n_primes, max_precision), have
     NaN and `UNKNOWN_DIGIT` at tokens that are not numbers. The digits are integers, so no change of floating-point type
@@ -192,7 +192,7 @@ class NumberTokenizer:
         settings = noted_settings(tokenizer)
         if space is None:
             if settings is None:
-                raise ConfigurationError("the tokenizer does not say which space its model has; give it as space")
+                raise ConfigurationError("the tokenizer has no space of a model; give it as space")
             space = settings.space
         elif settings is not None and space != settings.space:
             raise ConfigurationError(f"the tokenizer goes with a model of {settings.space}, not of {space}")
@@ -207,12 +207,12 @@ class NumberTokenizer:
         raise AttributeError(message)
 
     def __call__(self, texts: str | Sequence[str], **options: Any) -> "BatchEncoding":
-        """Return the tokens and the numbers of texts, as tensors with one row per text.
+        """Return the tokens and the numbers of texts, as tensors.
 
         Args:
             texts: one or more.
-            options: of the tokenizer, such as `truncation`, `max_length`, `padding` (by default to the longest); not
-                those with which a row is not one text, such as `text_pair` and `return_overflowing_tokens`.
+            options: of the tokenizer, such as `truncation`, `max_length`, `padding` (by default to the longest), but
+                not `text_pair`, `return_overflowing_tokens` and others that do not give one sequence per text.
 
         Raises:
             ConfigurationError: there is no text, an option does not go with numbers, or the tokenizer did not keep a
@@ -227,7 +227,7 @@ class NumberTokenizer:
         for name in _NOT_A_ROW_A_TEXT:
             if options.get(name):
                 raise ConfigurationError(
-                    f"{name}={describe(options[name])} does not go with numbers, since a row of tokens is one text; "
+                    f"{name}={describe(options[name])} does not go with numbers, since each text is one sequence; "
                     "leave it out, and join or cut texts before"
                 )
         listed = [texts] if isinstance(texts, str) else list(texts)
@@ -248,7 +248,7 @@ class NumberTokenizer:
             at = torch.nonzero(is_number[row])[:, 0].tolist()
             if len(at) != len(numbers) and not (is_truncated and len(at) < len(numbers)):
                 raise ConfigurationError(
-                    f"the tokenizer made {len(at)} number tokens of {len(numbers)} numbers in row {row}; is "
+                    f"the tokenizer made {len(at)} number tokens of {len(numbers)} numbers in text {row}; is "
                     f"{NUMBER_TOKEN} a token of its own?"
                 )
             kept = numbers[len(numbers) - len(at) :] if self.tokenizer.truncation_side == "left" else numbers
@@ -269,7 +269,7 @@ class NumberTokenizer:
         return batch, placed, spans
 
     def spans(self, text: str) -> list[Span]:
-        """Return where numbers and number tokens stand in a text, in order, (start, end, number or None) each.
+        """Return where numbers and number tokens are in a text, in order, (start, end, number or None) each.
 
         >>> from transformers import PreTrainedTokenizerFast
         >>> from tokenizers import Tokenizer, models
@@ -282,11 +282,11 @@ class NumberTokenizer:
         return sorted(found, key=lambda number: number[0])
 
     def decode(self, token_ids: Any, numbers: Any, **options: Any) -> list[str]:
-        """Return texts with their numbers, "7/5" or "-3"; the number token stays where a number is None.
+        """Return texts with their numbers, "7/5" or "-3"; the number token stays if a number is None.
 
         Args:
-            token_ids: (rows, length), such as `sequences` of `generate`.
-            numbers: of the tokens, (rows, length), such as `numbers` of `generate`.
+            token_ids: (texts, length), such as `sequences` of `generate`.
+            numbers: of the tokens, (texts, length), such as `numbers` of `generate`.
             options: of the tokenizer's `decode`.
         """
         texts = []
@@ -394,7 +394,7 @@ class NumberCollator:
             for row, prompt in enumerate(prompts):
                 if prompt:
                     is_completion = offsets[row, :, 1] > _start_of_completion(spans[row], len(prompt))
-                    # Up to the first token of the completion: special tokens behind it have the offset 0, and are
+                    # Up to the first token of the completion: special tokens after it have the offset 0, and are
                     # learned.
                     labels[row, is_completion.cumsum(0) == 0] = _IGNORED
                     if (labels[row, 1:] == _IGNORED).all():
@@ -452,7 +452,7 @@ def _text_of(row: dict[str, Any]) -> str:
             raise ConfigurationError(f"the {key!r} of an example is {describe(row[key])}, which is no text; give a str")
     raise ConfigurationError(
         f"an example with {', '.join(map(str, row)) or 'nothing'} has no 'text', and no 'completion' of a 'prompt'; "
-        "Trainer takes away what forward does not read, unless TrainingArguments says remove_unused_columns=False"
+        "Trainer removes columns that forward does not read, unless TrainingArguments has remove_unused_columns=False"
     )
 
 

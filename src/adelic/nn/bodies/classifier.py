@@ -42,7 +42,7 @@ class Body(nn.Module):
     max_length: int
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        """Read more numbers, whose ids are after those of the vocabulary; see `NumberEmbedding.extend`."""
         self.embedding.extend(numbers)
 
     @property
@@ -54,7 +54,7 @@ class Body(nn.Module):
 class Classifier(Body):
     """The interface of classifiers towards training: ids to logits, all but the encoder.
 
-    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how tokens get their last
+    Tokens are embedded, [CLS] is before them, positions are added; a subclass says how tokens get their last
     states, of which a head reads the first, or all.
 
     Shape: ids (*, length), of any integer type -> logits (*, n_classes), float32, under `torch.autocast` of its type;
@@ -86,16 +86,16 @@ class Classifier(Body):
 
     @abstractmethod
     def encode(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) where all are.
+        """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) if all are.
 
         x are tokens, (batch, length + 1, d); dropout's site 0 is used already.
         """
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the states it reads: logits, (*, n_classes), where it is a classifier.
+        """Return what the head makes of the states it reads: logits, (*, n_classes), if it is a classifier.
 
         They are float32, under `torch.autocast` of its type. How precise the products are, and where dropout's random
-        numbers come from, is the affair of `adelic.nn.backend.Backend`. Without a vocabulary, numbers stand in place of
+        numbers come from, is the affair of `adelic.nn.backend.Backend`. Without a vocabulary, numbers stand instead of
         ids (*, length).
         """
         check_plain(ids, self.cls.device)
@@ -135,10 +135,10 @@ def check_rows(shape: tuple[int, ...], length: int) -> None:
 
     >>> check_rows(torch.Size([2, 3]), 4)
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: a row of 3 numbers: this body reads 4
+    adelic.errors.ConfigurationError: an example of 3 numbers: this body reads 4
     """
     if length_of(shape) != length:
-        raise ConfigurationError(f"a row of {shape[-1]} numbers: this body reads {length}")
+        raise ConfigurationError(f"an example of {shape[-1]} numbers: this body reads {length}")
 
 
 def read_rows(
@@ -169,7 +169,7 @@ def read_rows(
 
 
 def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """Return tokens, (*, length, d), behind a vector (d,).
+    """Return tokens, (*, length, d), after a vector (d,).
 
     >>> after_cls(torch.ones(3), torch.zeros(2, 4, 3)).shape
     torch.Size([2, 5, 3])

@@ -68,7 +68,7 @@ class GraphClassifier(Body):
         n = math.isqrt(max_length)
         if n * n != max_length:
             raise ConfigurationError(
-                f"body=graph reads n × n numbers, and these rows have {max_length}; use body=sequence"
+                f"body=graph reads n × n numbers, and these examples have {max_length}; use body=sequence"
             )
         if embedding.tokens_per_number != 1:
             raise ConfigurationError(
@@ -84,7 +84,7 @@ class GraphClassifier(Body):
         self.head = make_head(2 * d, n_classes, head)
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the vertices: logits (*, n_classes), where it is a classifier.
+        """Return what the head makes of the vertices: logits (*, n_classes), if it is a classifier.
 
         Args:
             ids: ids of numbers, (*, n²).
@@ -153,7 +153,7 @@ class GraphLayer(nn.Module):
 
 
 def both_ways(told: torch.Tensor) -> torch.Tensor:
-    """Return what numbers say as an edge's own, and behind it as the edge's back: (numbers, 2 · d) -> (2 · numbers, d).
+    """Return what numbers say as an edge's own, and after it as the edge's back: (numbers, 2 · d) -> (2 · numbers, d).
 
     >>> both_ways(torch.tensor([[1, 2], [3, 4]])).tolist()
     [[1], [3], [2], [4]]

@@ -21,7 +21,7 @@ FUSIONS = ("agree", "signs", "sum", "product")
 OF_TWO_CLASSES = ("agree", "signs")
 """Those that tell two classes apart, and no more."""
 _GREATEST = 1 - 1e-6
-"""Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
+"""Beyond this size a product of signs counts as certain, so its logarithm is finite."""
 
 
 class LocalGlobalClassifier(Fingerprinted, Body):
@@ -51,7 +51,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         fusion: one of `FUSIONS`.
         width: units of each hidden layer.
         n_layers: hidden layers, 1 or more; the first reads the features.
-        tied: whether all odd primes share the layers behind the first, and with "valuation-unit" what a valuation
+        tied: whether all odd primes share the layers after the first, and with "valuation-unit" what a valuation
             means: one law at all primes but 2, and each prime learns its units for itself.
         dropout: of hidden units, in training; there the factors of "product" at what is like 1 are then not quite 1.
         vocabulary: the numbers that can occur, whose features are then computed once: a `Vocabulary`, a list or range,
@@ -175,7 +175,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
     def answers(self, numbers: Any) -> torch.Tensor:
         """Return what each place answers, (rows, n_primes + 1, answers), the real place first.
 
-        There is one answer a place with "agree" and "signs", and `width` with "sum". With "product" they are of
+        There is one answer per place with "agree" and "signs", and `width` with "sum". With "product" they are of
         w = max(1, width // 2) factors exp(−a² + πit), first each a, then each t; where a place sees what it sees of
         rows of ones, both are 0.
 
@@ -188,7 +188,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
         rows, batch = read_rows(numbers, self.max_length, self.vocabulary, self.digits.device)
         if len(batch) != 1:
             raise ConfigurationError(
-                f"numbers of shape {(*batch, self.max_length)} are no list of rows; give (rows, length)"
+                f"numbers of shape {(*batch, self.max_length)} are no list of examples; give (examples, length)"
             )
         return self._answers_of(rows)
 
@@ -207,7 +207,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
     def _answers(self, hot: torch.Tensor, size: torch.Tensor, first_site: int = 0) -> torch.Tensor:
         """Return what each place answers from features (rows, length, n_primes, levels) and (rows, length, 4)."""
         rows, length, n_primes, levels = hot.shape
-        # Each place in the row has its own vectors: `digits` is as many tables, one behind the other.
+        # Each place in the row has its own vectors: `digits` is as many tables, one after the other.
         hot = hot + (self.layout.size + 1) * torch.arange(length, device=hot.device)[:, None, None]
         bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
         of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(
@@ -261,7 +261,7 @@ class LocalGlobalClassifier(Fingerprinted, Body):
 def _objections(answers: torch.Tensor) -> torch.Tensor:
     """Return how much places object, 0 or more.
 
-    Softplus would do, but finds no way back: where a place has learned not to object, with −20, say, its gradient is
+    Softplus would do, but finds no way back: if a place has learned not to object, with −20, say, its gradient is
     e^−20. So no place learned what is wrong at it alone in one question of a thousand (of conics, that both
     coefficients are squares times p, p ≡ 3 modulo 4). A square has a gradient wherever it is not 0; and of the sum of
     two characters ±1 it tells equal signs from different ones, as Hilbert symbols do.

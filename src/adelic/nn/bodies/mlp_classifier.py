@@ -57,9 +57,9 @@ class _Layers(nn.Module):
 
 
 class MLPClassifier(_Layers, Body):
-    """A multilayer perceptron: it reads the vectors of all numbers of a row, one behind the other.
+    """A multilayer perceptron: it reads the vectors of all numbers of a row, one after the other.
 
-    Every place in the row has weights of its own, so that no positions are added and nothing is attended to. Hidden
+    Every place in the row has weights of its own, so no positions are added and nothing is attended to. Hidden
     layers are residual, with layer norms and ReLU before; all rows have one length. Where the answer is a number (an
     `AdelicHead`), a second perceptron, `real`, says how large it is: size and residues have little in common.
 
@@ -69,7 +69,7 @@ class MLPClassifier(_Layers, Body):
         embedding: any `NumberEmbedding`.
         n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has d_feedforward numbers.
         max_length: numbers in a row.
-        n_layers: hidden layers behind the first.
+        n_layers: hidden layers after the first.
         d_feedforward: width of the hidden layers.
         dropout: probability that an element of a hidden layer is dropped.
 
@@ -108,7 +108,7 @@ class MLPClassifier(_Layers, Body):
         self.real = _Layers(*sizes, first_site=n_layers + 1) if isinstance(self.head, AdelicHead) else None
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the last layer: logits (*, n_classes), where it is a classifier.
+        """Return what the head makes of the last layer: logits (*, n_classes), if it is a classifier.
 
         Args:
             ids: ids of numbers, (*, length), or numbers.

@@ -30,7 +30,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
     Every place sees the sequence at that place alone, and has a [CLS] of its own. The head reads the places' [CLS]
     states, concatenated, or all tokens' states. Before it, places meet
 
-    - places="apart": nowhere, so that logits are sums of what each place says;
+    - places="apart": nowhere, so logits are sums of what each place says;
     - places="late": after the last layer, in a feed-forward layer over the concatenated places.
 
     The vocabulary's features are one frozen table (a buffer); columns that are the same for all its numbers are left
@@ -138,7 +138,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
 def place_sizes(n_places: int, *, d_model: int, n_heads: int, d_feedforward: int) -> dict[str, int]:
     """Return d_place, n_heads and d_feedforward of each place, for about the parameters of a flat encoder's layer.
 
-    The weights of a layer grow with the square of its width, so that n_places · d_place² <= d_model²; d_place is a
+    The weights of a layer grow with the square of its width, so n_places · d_place² <= d_model²; d_place is a
     multiple of 8, the inner layer keeps its proportion, and the heads are shared out among the places.
 
     >>> place_sizes(8, d_model=128, n_heads=8, d_feedforward=512)
@@ -153,7 +153,9 @@ def place_sizes(n_places: int, *, d_model: int, n_heads: int, d_feedforward: int
 def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> torch.Tensor:
     """Return the features of the vocabulary's numbers, float32 (numbers, n_places, width)."""
     if len(vocabulary) < 2:
-        raise ConfigurationError(f"{vocabulary} has one number, and what all have in common is left out; give two")
+        raise ConfigurationError(
+            f"{vocabulary} has one number, and the part that all have in common is left out; give two"
+        )
     greatest = max(map(abs, vocabulary.numbers))
     try:
         scale = max(1.0, float(greatest))
@@ -167,7 +169,7 @@ def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> 
         )
     # So that no place is louder than another at first, whatever its features are.
     centred = table - table.mean(dim=0)
-    # All places have one width, so a column goes only where it is constant at each of them.
+    # All places have one width, so a column goes only if it is constant at each of them.
     centred = centred[..., (centred.square().mean(dim=0).sqrt() > _LEAST_DEVIATION).any(dim=0)]
     size = centred.square().mean(dim=(0, 2), keepdim=True).sqrt()
     return centred / torch.where(size > 0, size, 1.0)

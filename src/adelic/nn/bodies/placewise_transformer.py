@@ -1,7 +1,7 @@
 """A Transformer encoder at every place: attention across the sequence within a place, with the place's own weights.
 
 The same layers in two ways. On a GPU all places are computed at once, by batched products of (n_places, tokens,
-d_place). On the CPU they are computed one after the other by the encoder's steps, so that what a place works on stays
+d_place). On the CPU they are computed one after the other by the encoder's steps, so what a place works on stays
 in cache: a third faster than batched products.
 """
 
@@ -271,7 +271,7 @@ class LateMixer(nn.Module):
 
 def _products(x: torch.Tensor, linear: PlacewiseLinear) -> torch.Tensor:
     """Return what a place-wise layer gives, (n_places, *, in) -> (n_places, *, out)."""
-    # One batched product for all places, where a loop would start a kernel for each.
+    # One batched product for all places, if a loop would start a kernel for each.
     products: torch.Tensor = linear(x.flatten(1, -2).transpose(0, 1)).transpose(0, 1)
     return products.reshape(*x.shape[:-1], linear.out_features)
 

@@ -20,27 +20,27 @@ _MOST_FOLDED = 2**22
 
 
 class SequenceClassifier(Classifier):
-    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state, or on all states.
+    """A Transformer encoder for sequences of numbers, with a head on the [CLS] state or on all states.
 
-    Where the embedding's vectors and those of positions are frozen, they are added once: `folded` has the vector of
-    every number at every position, and a step reads it as `nn.Embedding` reads its own.
+    If the vectors of numbers and positions are frozen, they are added once: the table `folded` has the vector of every
+    number at every position.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
+    Shape: ids (*, length) -> logits (*, n_classes), float32, or see `Classifier`.
 
     Args:
-        embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
-        n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
-        head: makes, from d_model, a module that reads the state instead of a classifier, as `AdelicHead` does.
-        max_length: most numbers of a row.
+        embedding: any `NumberEmbedding`. The two models of the paper differ only here.
+        n_classes: number of classes, or one number per target if examples have several targets (see `ClassHeads`).
+        head: a function that makes, from d_model, another module to read the state, such as `AdelicHead`.
+        max_length: the greatest number of numbers in an example.
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
         positional: "embedding" lets the embedding choose; "sinusoidal", "learned" and None (no positions)
             override it.
-        pooling: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
-            all sequences have max_length tokens. What attention averages, such a head can count.
+        pooling: "cls", as in the paper, or "tokens": the head reads the last states of all tokens, and all sequences
+            have max_length tokens. Such a head can count, while attention averages.
 
-    # NOTE[paper]: what [CLS] is for AOE is not said. Here it is one trained vector in both models.
+    # NOTE[paper]: it does not define [CLS] for AOE. Here it is one trained vector in both models.
 
     Source: the paper, section 3.1 "Models".
 
@@ -89,7 +89,7 @@ class SequenceClassifier(Classifier):
         self.head = make_head(read_size(pooling, d_model, max_length), n_classes, head)
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        """Read more numbers, whose ids are after those of the vocabulary; see `NumberEmbedding.extend`."""
         self.embedding.extend(numbers)
         self.folded = None  # it has the vectors of the numbers that were known
 
@@ -124,7 +124,7 @@ class SequenceClassifier(Classifier):
 def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor | None:
     """Return a table's vectors at each position behind [CLS], (numbers · positions, d).
 
-    None where there is no table, or where positions are trained, or where it would take too much memory.
+    None if there is no table, or where positions are trained, or where it would take too much memory.
     """
     if table is None or positions.requires_grad or table.numel() * (len(positions) - 1) > _MOST_FOLDED:
         return None

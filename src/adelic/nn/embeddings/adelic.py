@@ -47,15 +47,16 @@ _outside_graphs = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 
 
 class AdelicEmbedding(NumberEmbedding):
-    """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
+    """AOE: an embedding that reads the size of a number and its digits at several primes.
 
-    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes per feature and number, as 171
-    MB for 10^5 numbers in the default form; features that are 0 or 1, behind a projection, take a byte each. Without
-    a vocabulary the numbers themselves are encoded on the way (on the CPU), and there is no table.
+    The default form is "combined". The paper's form is features="digits", which has no parameters.
 
-    Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels
-    (powers of p) are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps
-    all levels.
+    With a vocabulary, the features are one frozen table (a buffer). It takes 4 bytes per feature and number: 171 MB for
+    10^5 numbers in the default form. Features that are 0 or 1, followed by a projection, take one byte. Without a
+    vocabulary there is no table, and numbers are encoded in each batch, on the CPU.
+
+    If there are fewer features than d_model, zeros fill the vector. If there are more, the highest levels (powers of p)
+    are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps all levels.
 
     Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
@@ -64,30 +65,29 @@ class AdelicEmbedding(NumberEmbedding):
 
     Args:
         vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
-        space: the adele space; the default has 128 coordinates, and more where fractions of the vocabulary need them.
+        space: the adele space; the default has 128 coordinates, and more if fractions of the vocabulary need them.
         d_model: length of a vector.
         features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "residues", "valuation-unit",
             "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
         projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
             has.
-        gain: what the projection's first weights, those of `nn.Linear`, are multiplied by.
+        gain: a factor of the projection's initial weights.
         coordinates: "all"; "real" or "p-adic" leaves the others at 0. With "p-adic" numbers may be beyond a float.
-        scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
-            scale. `for_column` sets it.
-        falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
-            `frequency_weights`. None, the default, is 30 for "combined", and no falloff for
-            the others.
-        padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
-            number has none; or take an id behind them, of a vocabulary with `missing=True`.
-        floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
-            pandas and polars series, arrays and tensors, and dates. "never" refuses floats.
-        lossy: with `floats`, what becomes of batches with a float that is probably not the number that was meant, or
-            with text such as "00501": "warn" (once), "error" or "ignore"; see `AdelicEncoder`.
+        scale: usual mean and deviation of the numbers, for "combined": one more feature is the size on that scale.
+            `for_column` sets it.
+        falloff: how large a modulus p^k may be before its characters or one-hot digits become small, see
+            `frequency_weights`. None, the default, is 30 for "combined", and no falloff for the others.
+        padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so this
+            number has none; or take an id after them, of a vocabulary with `missing=True`.
+        floats: without a vocabulary, the meaning of a float such as 0.1: "shortest" is 1/10. Then numbers may be pandas
+            and polars series, arrays and tensors, and dates. "never" refuses floats.
+        lossy: with `floats`, the treatment of floats that have probably lost digits, and of text such as "00501":
+            "warn" (once), "error" or "ignore"; see `AdelicEncoder`.
         missing: without a vocabulary, whether None and NaN have a trained vector; otherwise they are an error.
 
     Attributes:
-        embedding_dim, num_embeddings, padding_idx: as of `nn.Embedding`; d_model, how many ids there are (None without
-            a vocabulary), and the argument.
+        embedding_dim, num_embeddings, padding_idx: as in `nn.Embedding`: d_model, the number of ids (None without a
+            vocabulary), and the argument.
         special: trained vectors of missing and unknown numbers, (as many as there are, d_model), or None.
 
     Raises:
@@ -224,23 +224,23 @@ class AdelicEmbedding(NumberEmbedding):
         show: bool = True,
         **options: Any,
     ) -> Self:
-        """Return an embedding for the numbers of a column, and of others like them; print what was chosen.
+        """Return an embedding for the numbers of a column and others like them, and print the choices.
 
-        It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary. Later
-        values may be larger, but have no more digits after the point than the column's, or `fractional_digits`. Where
-        one may be missing later, and none is in the column, give missing=True. A date is its number of days since 1
-        January 1970, and so is a whole number instead of one: 2024 is a day in 1975.
+        It reads the values themselves, in batches of any shape, without a vocabulary. Later values may be larger, but
+        have no more digits after the point than the column's, or `fractional_digits`. Give missing=True if values may
+        be missing later and the column has no gap. A date is its number of days since 1 January 1970. A whole number in
+        a column of dates is such a number, too: 2024 is a day in 1975.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
-            floats: what a float that is not an integer stands for.
-            lossy: "warn", "error" or "ignore", of numbers of the column, or of batches, that were lost before.
+            floats: the meaning of a float such as 0.1, see the class.
+            lossy: "warn", "error" or "ignore" numbers of the column or of batches that have probably lost digits.
             fractional_digits: digits after the point at each prime; by default as many as the column needs.
-            remember: the features of so many of the column's numbers, the most frequent ones, are computed once and
-                kept, about 2 kB each; those of others with each batch.
-            show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
-            options: of the embedding, instead of what would be chosen.
+            remember: number of frequent values of the column whose features are kept, about 2 kB each; other features
+                are computed in each batch.
+            show: whether to print the choices, an `adelic.numbers.columns.choice.ColumnChoice`.
+            options: of the embedding, which replace choices.
 
         Raises:
             EncodingError: a value is not a number, there is none, or one is beyond float64 and has a real coordinate;
@@ -283,7 +283,7 @@ class AdelicEmbedding(NumberEmbedding):
         return table, torch.from_numpy(real_features(self.layout.kind, adeles.real)).float()
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`.
+        """Add numbers after those of the vocabulary, see `NumberEmbedding.extend`.
 
         Two numbers with the same vector are a ConfigurationError, as where the embedding is made.
         """
@@ -299,7 +299,7 @@ class AdelicEmbedding(NumberEmbedding):
         if self.real is not None and real is not None:
             real = torch.cat([self.real, real.to(self.real)])
         self._greatest = max(self._greatest, self._measure(table, real))
-        # Last: numbers that cannot be told apart leave the embedding as it was.
+        # Last: numbers that cannot be distinguished leave the embedding as it was.
         self.vocabulary, self.table, self.real = vocabulary, table, real
 
     def _encode(self, numbers: Rationals) -> AdeleArray:
@@ -356,7 +356,7 @@ class AdelicEmbedding(NumberEmbedding):
             )
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
-        """Move or convert the module, unless its numbers would no longer be told apart."""
+        """Move or convert the module, unless its numbers would no longer be distinguished."""
         converted = fn(self._of_floats)
         if converted.dtype != self._of_floats.dtype and not converted.is_meta:
             check_range(self._greatest, converted.dtype)
@@ -516,13 +516,13 @@ def _check_numbers(space: Any, gain: Any, scale: Any, features: str, *, is_proje
 def _check_ids(n_ids: int | None, padding_idx: Any, floats: Any, *, missing: bool) -> None:
     """Raise `ConfigurationError` where options for ids and for open-ended numbers are mixed up, or have no such value.
 
-    There are n_ids ids; None without a vocabulary. Floats of no policy are an `EncodingError`, as where they are read.
+    There are n_ids ids; None without a vocabulary. Floats of no policy are an `EncodingError`, as if they are read.
     """
     float_policy(floats)
     if n_ids is not None and (missing or floats != "never"):
         raise ConfigurationError(
             "floats and missing are for embeddings without a vocabulary; Vocabulary(numbers, missing=True) has an "
-            "id for what is missing"
+            "id for missing numbers"
         )
     if padding_idx is None:
         return

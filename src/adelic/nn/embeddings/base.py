@@ -33,7 +33,7 @@ class NumberEmbedding(Fingerprinted):
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
         needs_vocabulary: whether it cannot do without a vocabulary, as it has a vector, or the like, for each number.
         reads_missing: whether it has vectors for the ids of missing and unknown numbers.
-        digits_option: the option that says how many digits it has, where it has some.
+        digits_option: the option that says how many digits it has, if it has some.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
         tokens_per_number: how many vectors a number becomes; 1 for most embeddings.
@@ -95,7 +95,7 @@ class NumberEmbedding(Fingerprinted):
         return None
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Add numbers behind those of the vocabulary; their vectors are what the weights make of them.
+        """Add numbers after those of the vocabulary; their vectors are what the weights make of them.
 
         Args:
             numbers: different ones, none of them in the vocabulary; at least one.
@@ -151,7 +151,7 @@ def _checked(embedding: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
-    """Return a vocabulary with more numbers behind its own.
+    """Return a vocabulary with more numbers after its own.
 
     >>> longer(Vocabulary([5, 7]), ["1/2"]).ids(["1/2", 7])
     tensor([2, 1])

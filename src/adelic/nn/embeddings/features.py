@@ -38,7 +38,7 @@ class FeatureEmbedding(NumberEmbedding):
     """
 
     fixed: ClassVar[tuple[str, ...]] = ()
-    """The attributes that features depend on, beside the vocabulary."""
+    """The attributes that features depend on, next to the vocabulary."""
 
     table: torch.Tensor
 
@@ -53,7 +53,7 @@ class FeatureEmbedding(NumberEmbedding):
         self.register_buffer("table", self.features(numbers), persistent=False)
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
+        """Add numbers after those of the vocabulary, see `NumberEmbedding.extend`."""
         vocabulary = longer(self.vocabulary, numbers)
         self.table = torch.cat([self.table, self.features(list(numbers)).to(self.table)])
         self.vocabulary = vocabulary  # last: a number without such features leaves the embedding as it was
@@ -72,7 +72,7 @@ class FeatureEmbedding(NumberEmbedding):
     def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
         """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model).
 
-        The mask is bool (*, length), False where there is padding, whose vector is 0: no number is padding by its
+        The mask is bool (*, length), False if there is padding, whose vector is 0: no number is padding by its
         value.
         """
         if self.vocabulary is None:
@@ -150,7 +150,7 @@ def _reals(numbers: Any) -> np.ndarray:
         position = at_position(np.unravel_index(beyond[0], parsed.shape))
         number = describe(parsed.fraction(int(beyond[0])))
         raise RangeError(
-            f"{number}{position} is beyond float64, so that its real value cannot be a feature; scale the numbers"
+            f"{number}{position} is beyond float64, so its real value cannot be a feature; scale the numbers"
         )
     return values.reshape(parsed.shape)
 

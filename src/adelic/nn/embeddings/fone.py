@@ -52,7 +52,7 @@ class FoNEEmbedding(FeatureEmbedding):
             `adelic.numbers.features.standardize` does; those that are constant become 0.
         published: whether to do as the published code does: a trained vector, that of its token [NUM], is added to
             every number; the linear map starts as one of d_model features does, √(d_model / features) times smaller; 0
-            has no waves; and there is no sign, so that negative numbers are refused.
+            has no waves; and there is no sign, so negative numbers are refused.
         max_shift: in training numbers are multiplied by 10^k, with k drawn from 0 … max_shift, one per batch, so that
             the places of longer numbers are trained, too. The published code's option `len_gen_size`, 0 there as here.
 
@@ -127,7 +127,7 @@ class FoNEEmbedding(FeatureEmbedding):
         self.projection = nn.Linear(self.n_features, d_model) if projection else None
         self.token = nn.Parameter(torch.randn(d_model) * _TOKEN) if published else None
         if published and self.projection is not None:
-            # The code's map reads d_model features, of which those behind the waves are always 0.
+            # The code's map reads d_model features, of which those after the waves are always 0.
             for parameter in self.projection.parameters():
                 nn.init.uniform_(parameter, -(d_model**-0.5), d_model**-0.5)
         self.standardize = standardize

@@ -38,7 +38,7 @@ class LearnedEmbedding(TableEmbedding):
 
 
 class OneHotEmbedding(TableEmbedding):
-    """A linear map of one-hot vectors; `LearnedEmbedding` but for the bias and smaller initial values.
+    """A linear map of one-hot vectors; `LearnedEmbedding` except the bias and smaller initial values.
 
     Shape: ids (*, length) -> (*, length, d_model). Parameters: (vocabulary.n_ids + 1) · d_model.
 

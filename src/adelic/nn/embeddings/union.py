@@ -87,7 +87,7 @@ class UnionEmbedding(NumberEmbedding):
         return self
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
+        """Add numbers after those of the vocabulary, see `NumberEmbedding.extend`."""
         vocabulary, parts = longer(self.vocabulary, numbers), copy.deepcopy(self.parts)
         for part in parts.values():
             cast(NumberEmbedding, part).extend(numbers)

@@ -14,7 +14,7 @@ from adelic.nn.vocabulary import Numbers
 class XValEmbedding(ScaledEmbedding):
     """xVal: e = u·w + b, one direction for all numbers; u is the number, scaled so that the data fill [−5, 5].
 
-    # NOTE[rival]: xVal multiplies the vector of its [NUM] token, so that 0 erases it, and the scale is set by hand.
+    # NOTE[rival]: xVal multiplies the vector of its [NUM] token, so 0 erases it, and the scale is set by hand.
     # Here b is the token's vector, which stays, and the scale comes from the data. With `published=True` there is no b.
 
     # NOTE[rival]: `standardize` is ours. It is what AOE is offered as features="standardized".

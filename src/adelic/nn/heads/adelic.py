@@ -1,7 +1,7 @@
 """Numbers as outputs: logits of every p-adic digit and one real number, their loss, and the way back to numbers.
 
-Each digit is a class, so that a right answer is exact. With more primes than the answers need, the digits are a code
-that mends a few wrong places: `adelic.numbers.decoding.redundancy` has the bound.
+Each digit is a class, so a right answer is exact. With more primes than the answers need, the digits are a code
+that corrects a few wrong places: `adelic.numbers.decoding.redundancy` has the bound.
 """
 
 import math
@@ -41,7 +41,7 @@ class AdelicPrediction(NamedTuple):
     Attributes:
         real: (*), the real place as asinh(q / real_scale); `AdelicHead.real_value` gives q.
         logits: (*, n_primes, max_precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf
-            for what is not a digit, from p on, and for all but 0 where the prime has no digit.
+            for what is not a digit, from p on, and for all but 0 if the prime has no digit.
 
     >>> head = AdelicHead(AdeleSpace(primes=(2, 3, 5), precision=2), in_features=12)
     >>> prediction = head(torch.ones(7, 4, 12))
@@ -56,23 +56,24 @@ class AdelicPrediction(NamedTuple):
 class AdelicHead(Fingerprinted):
     """The last layer of a network that answers with numbers.
 
-    Shape: placewise: (*, n_places, in_features), place 0 the real one, then the primes in the space's order; flat:
-    (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*, n_primes, max_precision, max_prime).
+    A place is a prime, or the real numbers. Shape: with placewise=True, (*, n_places, in_features), first the real
+    place, then the primes in the space's order; else (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*,
+    n_primes, max_precision, max_prime).
 
-    - Tied: the logit of digit j is scale · ⟨h, characters of j⟩: six numbers h a digit stand for a digit by its
-      characters (`digit_characters`), in which sums and products are products; the scale is trained, one per prime.
-      Such is FoNE's head (arXiv 2502.09741) at the prime 10. If in_features is just 6 · precision, a place's numbers
-      are taken as they are, level after level from the highest digit; else a linear map leads to them.
-    - Untied: a linear map leads to the logits themselves, a place or as a whole.
-    - The real place is one linear output, in the unit asinh(q / real_scale): linear for numbers below real_scale,
-      logarithmic for those above, so that the loss weighs relative errors of large numbers.
+    - Tied: six numbers h per digit give the logit of digit j, scale · ⟨h, characters of j⟩, with one trained scale per
+      prime. In characters (`digit_characters`), sums and products of digits become products. FoNE's head (arXiv
+      2502.09741) is of this kind at the prime 10. If in_features is 6 · precision, a place's inputs are these numbers,
+      from the highest digit to the lowest; else a linear map computes them.
+    - Untied: a linear map computes the logits.
+    - The real value is one linear output, in the unit asinh(q / real_scale): linear below real_scale, and logarithmic
+      above it, so the loss weighs relative errors of large numbers.
 
     Args:
         space: the primes and digits.
-        in_features: numbers that come in, a place or in all.
-        placewise: whether they come place by place; then no place sees another's.
-        tied: whether digits are told by their characters.
-        real_scale: the unit of the real place.
+        in_features: number of inputs, per place if placewise, else in all.
+        placewise: whether each place reads its own inputs.
+        tied: whether digits are recognized by their characters.
+        real_scale: the unit of the real value.
 
     Raises:
         ConfigurationError: in_features is below 1, or real_scale is not positive and finite.
@@ -151,7 +152,7 @@ class AdelicHead(Fingerprinted):
         batch = hidden.shape[: -len(expected)]
         logits: torch.Tensor = self.linear(others).reshape(*batch, n_primes, precision, self._width)
         if self.scale is not None:
-            # Characters have sizes about 1, so that their products alone could make no digit certain: hence the scale.
+            # Characters have sizes about 1, so their products alone could make no digit certain: hence the scale.
             logits = self.scale * torch.einsum("...jkf,jcf->...jkc", logits, self.tables)
         return AdelicPrediction(self.real(first)[..., 0], logits.masked_fill(self.is_no_digit, -math.inf))
 
@@ -175,7 +176,7 @@ class AdelicHead(Fingerprinted):
 
         Returns:
             values, object (*), `Fraction` or None; confidence, float64 (*); errors, bool (*, n_primes), the places that
-            were mended. See `adelic.numbers.RedundantResidueCode`.
+            were corrected. See `adelic.numbers.RedundantResidueCode`.
 
         Raises:
             SpaceError: the space has too few digits to tell these numbers apart.
@@ -226,7 +227,7 @@ class AdelicLoss(nn.Module):
         Args:
             prediction: of an `AdelicHead` of the same space.
             targets: an AdeleArray (*), whose unknown digits are left out, or a pair of real values (*) and digits
-                (*, n_primes, max_precision), integers, `UNKNOWN_DIGIT` where a digit is to be left out;
+                (*, n_primes, max_precision), integers, `UNKNOWN_DIGIT` if a digit is to be left out;
                 `adelic_targets` makes them. Digits that a prime does not have are left out by themselves, and so are
                 real values that are not finite.
 
@@ -252,7 +253,7 @@ class AdelicLoss(nn.Module):
         total = functional.cross_entropy(
             logits.flatten(0, -2), digits.flatten(), ignore_index=UNKNOWN_DIGIT, reduction="sum"
         )
-        # Not the mean of `cross_entropy`, which is NaN where no digit is known.
+        # Not the mean of `cross_entropy`, which is NaN if no digit is known.
         loss = total / n_known
         if not self.real_weight:
             return loss
@@ -291,7 +292,7 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
 
     Returns:
         real values, float64 (*), and digits, int64 (*, n_primes, max_precision): `UNKNOWN_DIGIT` at a prime that
-        divides the denominator more than `fractional_digits` times, where the number has no digits; 0 where the prime
+        divides the denominator more than `fractional_digits` times, where the number has no digits; 0 if the prime
         has none, which `AdelicLoss` leaves out.
 
     Raises:

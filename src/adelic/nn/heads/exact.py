@@ -2,7 +2,7 @@
 
 Which operations on numbers make another is decided by residues, not floats.
 
-A number is its numerator and denominator in two's complement, so that whatever carries tensors carries it unharmed. On
+A number is its numerator and denominator in two's complement, so whatever carries tensors carries it unharmed. On
 the tensor's device it becomes its residues at two primes near 2^30 and its real value; a sum, product or quotient is
 compared with a target there, the integers of gcd and remainders in int64. What these cannot decide (an integer beyond
 int64, two numbers that float64 holds for equal, a denominator that such a prime divides) is computed with fractions.
@@ -45,7 +45,7 @@ def exact_numbers(numbers: Any) -> torch.Tensor:
             (rows, n), where shorter rows are filled. None stands for no number.
 
     Returns:
-        numerators and denominators in two's complement, 32 bits an entry, the lowest first; the denominator 0 where
+        numerators and denominators in two's complement, 32 bits an entry, the lowest first; the denominator 0 if
         there is no number.
 
     Raises:
@@ -78,7 +78,7 @@ def exact_numbers(numbers: Any) -> torch.Tensor:
 
 
 def fractions_of(numbers: torch.Tensor) -> Any:
-    """Return the numbers of a tensor (*, 2, limbs), an object array (*) of `Fraction`, None where there is none.
+    """Return the numbers of a tensor (*, 2, limbs), an object array (*) of `Fraction`, None if there is none.
 
     >>> fractions_of(exact_numbers([-3, 10**30, None]))
     array([Fraction(-3, 1), Fraction(1000000000000000000000000000000, 1), None],
@@ -188,7 +188,7 @@ def _inverse(residues: torch.Tensor, primes: torch.Tensor) -> torch.Tensor:
 def _power(base: torch.Tensor, exponents: torch.Tensor, primes: torch.Tensor, n_bits: int) -> torch.Tensor:
     """Return powers modulo primes, of exponents with at most so many bits."""
     result = torch.ones_like(primes)
-    # The same steps for every exponent, so that no device has to tell the host a value.
+    # The same steps for every exponent, so no device has to tell the host a value.
     for bit in range(n_bits):
         result = torch.where((exponents >> bit) & 1 == 1, result * base % primes, result)
         base = base * base % primes
@@ -216,7 +216,7 @@ def _field(residues: Callable[..., torch.Tensor], real: Callable[..., torch.Tens
 
 
 def _quotient(a: Operands, b: Operands) -> Results:
-    # Not known where a prime divides the numerator of b.
+    # Not known if a prime divides the numerator of b.
     is_unit = (b.numerators != 0).all(dim=0)
     inverse = b.denominators * _inverse(b.numerators, b.primes) % b.primes
     return Results(a.residues * inverse % a.primes, a.real / b.real, a.is_known & b.is_known & is_unit)
@@ -292,7 +292,7 @@ def _raised(a: Operands, b: Operands) -> Results:
 
 
 def _power_defined(a: Operands, b: Operands) -> torch.Tensor:
-    """Return where a power has not too many digits, and is not 1/0."""
+    """Return whether a power has not too many digits, and is not 1/0."""
     is_trivial = (b.small.abs() <= 1) | (a.bits == 0)
     return b.is_whole & b.is_small & (is_trivial | (b.small.abs() * a.bits <= MOST_BITS)) & ~(a.is_zero & b.is_negative)
 
@@ -323,7 +323,7 @@ class Operation:
         text: of a derivation, with {a} and {b}.
         exact: from one or two `Fraction` to an exact number.
         results: from one or two `Operands` to `Results`.
-        defined: where it is defined, bool; None for everywhere.
+        defined: whether it is defined, bool; None for everywhere.
     """
 
     text: str
@@ -433,7 +433,7 @@ def matches(
     defined: torch.Tensor,
     exact: Callable[[], tuple[Any, Any]],
 ) -> torch.Tensor:
-    """Return where an operation gives the target, bool (k, n) or (k, n, n), the shape of operands and target together.
+    """Return whether an operation gives the target, bool (k, n) or (k, n, n), as operands and target together.
 
     A result that differs from the target by a multiple of both primes, and in the real place by less than 1 in 10,000,
     is taken for it: that is so by chance once in 2^60. (What is written is computed with fractions.)
@@ -442,7 +442,7 @@ def matches(
         operation: which.
         operands: one or two, as it takes.
         target: what it should give.
-        defined: where there are operands for which it is defined, bool, of that shape.
+        defined: whether there are operands for which it is defined, bool, of that shape.
         exact: returns the numbers (k, n) and the targets (k,) as fractions, for what residues do not decide.
     """
     found = operation.results(*operands)
@@ -469,11 +469,11 @@ class WrittenNumbers(NamedTuple):
     """The most probable numbers, and how they came about; arrays (k,).
 
     Attributes:
-        values: `Fraction`, or None where nothing can be written.
+        values: `Fraction`, or None if nothing can be written.
         derivations: texts such as "12.5 × 8"; a number alone that is copied; "free" where another head says it.
         probabilities: float64, of all derivations of the value together, among those that were looked at.
         choices: (operation, i, j), the most probable derivation: i and j say which of the numbers that were given, the
-            constants after these; ("copy", i, None) and ("abs", i, None) have one; None where nothing can be written.
+            constants after these; ("copy", i, None) and ("abs", i, None) have one; None if nothing can be written.
             In a second step i or j is the first one's choice: ("*", ("+", 0, 1), 2).
 
     >>> from adelic.nn import OperationHead, exact_numbers

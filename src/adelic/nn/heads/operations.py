@@ -37,9 +37,9 @@ class OperationPrediction(NamedTuple):
     """What an `OperationHead` says of k numbers that are to be written.
 
     Attributes:
-        log_probabilities: (k, derivations), of all together; −inf where a derivation is not defined.
+        log_probabilities: (k, derivations), of all together; −inf if a derivation is not defined.
         numbers: int32 (k, n, 2, limbs), what it chooses among: numbers of the context, then constants.
-        positions: int64 (k, n), where each was among the numbers that the head was given; constants follow these.
+        positions: int64 (k, n), the position of each among the numbers that the head was given; constants follow these.
         read: what a second step needs, of a head with two.
 
     >>> head = OperationHead(4, operations=("+",), constants=(1,))
@@ -55,36 +55,37 @@ class OperationPrediction(NamedTuple):
 
 
 class OperationHead(Fingerprinted):
-    """The last layer of a network that computes exactly: it chooses numbers that were read, and an operation on them.
+    """The last layer of a network that computes exactly: it chooses numbers of the context and an operation on them.
 
-    Arithmetic is built in; what is learned is which numbers and which operation. The answers alone teach it: its loss
-    is −log of the probability of all derivations whose exact result is the answer.
+    Arithmetic is built in; the choice of numbers and operation is learned, from answers alone. The loss is −log of the
+    total probability of all derivations with the right value. Its first 300 gradients hardly prefer one right
+    derivation to another; later ones follow their probabilities.
 
-    A derivation is a number as it is, an operation on one, or an operation on an ordered pair: two numbers of the text,
-    or one and a constant, of at most `exact.LARGEST_BITS` binary digits together. (A number with itself would give 0
-    and 1 to every question.) All have one softmax;
-    with h the state and m the memory of a number, projected to `key_features` numbers, the logit of an operation o on
-    numbers i and j is base_o(h) + left(h, o)·m_i + right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the
-    last is one trained number for each distance between the two in the order of the text, −4 … 4 or farther. With
-    `steps=2` one more operation may follow, on the result and a number; see `SecondStep`.
+    A derivation is a copy of a number, an operation on one, or an operation on an ordered pair: two numbers of the
+    text, or one and a constant, of at most `exact.LARGEST_BITS` binary digits together. (A number with itself would
+    give 0 and 1 to every question.) One softmax is over all derivations. With h the state and m the memory of a number,
+    projected to `key_features` numbers, the logit of an operation o on numbers i and j is base_o(h) + left(h, o)·m_i +
+    right(h, o)·m_j + Σ_r c_or u(m_i)_r v(m_j)_r + offset_o(j − i); the last is one trained number for each distance
+    between the two in the order of the text, −4 … 4 or farther. With `steps=2` one more operation may follow, on the
+    result and a number; see `SecondStep`.
 
     Shape: states (k, in_features), memory (k, n, memory_features), numbers (k, n, 2, limbs) ->
     `OperationPrediction`. Time and memory grow with k · n² · operations, the number of weights with the features.
 
     Args:
-        in_features: of a state, which says what to write next.
+        in_features: size of a state.
         operations: names in `exact.BINARY` and `exact.UNARY`: sums, differences, products and quotients of any numbers;
             "gcd", "lcm", "%", "//" and "divides" of integers, "lcd" (the least common denominator), "**" with an
             exponent that is an integer; "distance", "min", "max", "<", "<=", "==" and "!=" (1 or 0); "abs", "negate",
             "numerator", "denominator" of one number.
-        constants: numbers that may be chosen though no text has them, such as 60 and 100. With each one more there are
-            more right answers for wrong reasons, which training has to tell from the right ones.
-        memory_features: of what is known of a number of the context, in_features by default.
-        key_features: of the projections that are compared.
-        recent: of a longer context only so many numbers, the last ones, are chosen among.
-        free: whether one more choice stands for a number that another head says.
-        steps: 2 for derivations of up to two operations on two numbers, such as (3 + 5) × 2; the second is one of
-            `steps.INVERTIBLE`. More right answers for wrong reasons come with them, as with constants.
+        constants: numbers that may be chosen although the text does not contain them, such as 60 and 100. Each one
+            allows more right answers for wrong reasons.
+        memory_features: size of the vector of a number of the context, in_features by default.
+        key_features: size of the projections that are compared.
+        recent: choose only among the last numbers of a longer context, this many.
+        free: whether one more choice is a number that another head predicts.
+        steps: 2 for derivations of up to two operations, such as (3 + 5) × 2; the second is one of `steps.INVERTIBLE`.
+            These allow more right answers for wrong reasons, too.
 
     Raises:
         ConfigurationError: an operation is unknown, a size is not positive, a constant is no number, or there is no
@@ -143,7 +144,7 @@ class OperationHead(Fingerprinted):
         self.pair = nn.Parameter(scale * torch.randn(n_binary, key_features))
         # One more for constants, which have no place in the text.
         self.offset = nn.Parameter(torch.zeros(n_binary, 2 * _FARTHEST + 2))
-        # Saved with the weights, so that training goes on as if it had not been interrupted.
+        # Saved with the weights, so training goes on as if it had not been interrupted.
         self.register_buffer("n_steps", torch.zeros((), dtype=torch.int64))
         if steps not in (1, 2):
             raise ConfigurationError(f"steps={describe(steps)} is neither 1 nor 2; more steps are written one by one")
@@ -196,7 +197,7 @@ class OperationHead(Fingerprinted):
         unary = (keys[:, None] * (one[:, None] + self.unary_query)[:, :, None]).sum(-1) * scale
         logits = [(unary + base[:, :n_unary, None]).flatten(1)]
         if self.binary:
-            # A form of rank key_features, which operations share but for a diagonal: which two numbers go together.
+            # A form of rank key_features, which operations share except a diagonal: which two numbers go together.
             pairs = torch.einsum("kir,or,kjr->koij", u, self.pair, v)
             pairs = pairs + torch.einsum("kor,kir->koi", left[:, None] + self.left_query, left_keys)[..., None]
             pairs = pairs + torch.einsum("kor,kjr->koj", right[:, None] + self.right_query, right_keys)[:, :, None]
@@ -229,7 +230,7 @@ class OperationHead(Fingerprinted):
         and what it prefers by chance would be confirmed. So in the first 300 steps of training the gradient takes right
         derivations for more alike than their probabilities are: as p^w, w growing from 0 to 1. The value is unchanged.
 
-        Without `free`, targets that no derivation gives are left out; the loss is 0 where none is left.
+        Without `free`, targets that no derivation gives are left out; the loss is 0 if none is left.
 
         Raises:
             ConfigurationError: there is not one target for each prediction, or `free` is missing.
@@ -262,7 +263,7 @@ class OperationHead(Fingerprinted):
         return losses.sum() / is_learned.sum().clamp(min=1), has.float().mean() if len(has) else has.float().sum()
 
     def _right(self, prediction: OperationPrediction, targets: torch.Tensor) -> torch.Tensor:
-        """Return log-probabilities (k, derivations without free), −inf where one does not lead to the target."""
+        """Return log-probabilities (k, derivations without free), −inf if one does not lead to the target."""
         is_right = self.is_right(prediction, targets)
         logs = prediction.log_probabilities[:, : is_right.shape[1]]
         scores = logs.masked_fill(~is_right, -torch.inf)
@@ -299,7 +300,7 @@ class OperationHead(Fingerprinted):
 
         Returns:
             of "copy" and the operations on one number, `self.unary`, (k, operations, n); of those on two,
-            `self.binary`, (k, operations, n, n); and of what another head says, (k,), None where there is none.
+            `self.binary`, (k, operations, n, n); and of what another head says, (k,), None if there is none.
 
         >>> head = OperationHead(4, operations=("+", "-"))
         >>> one, two, free = head.split(head(torch.zeros(1, 4), torch.zeros(1, 3, 4), exact.exact_numbers([[5, 7, 9]])))
@@ -324,7 +325,7 @@ class OperationHead(Fingerprinted):
 
         Args:
             prediction: of this head.
-            free: what another head says, (k,): values, None where it says nothing, and their log-probabilities.
+            free: what another head says, (k,): values, None if it says nothing, and their log-probabilities.
         """
         k = len(prediction.numbers)
         numbers, positions = exact.fractions_of(prediction.numbers), prediction.positions.tolist()
@@ -453,9 +454,9 @@ class _Watch:
         if is_learned is not None and not self.is_told and not bool(is_learned.all()):
             self.is_told = True
             warnings.warn(
-                "a number that is to be written comes from none of the context by an operation, and the other head "
-                "cannot say it, so it is not learned; give further operations or constants, or a greater max_numerator "
-                "or max_denominator",
+                "no operation on numbers of the context gives a number to be written, and the other head cannot write "
+                "it, so it is not learned; give more operations or constants, or a greater max_numerator or "
+                "max_denominator",
                 stacklevel=5,
             )
         self.n_targets, self.n_derivable = self.n_targets + len(has), self.n_derivable + has.sum()

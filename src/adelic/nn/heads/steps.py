@@ -177,7 +177,7 @@ class SecondStep(nn.Module):
         """Return which second operations make targets of first results: indices (p,) of row, first and second one.
 
         Args:
-            first: log-probabilities of the first operations, (k, operations · n · n), −inf where one is not defined.
+            first: log-probabilities of the first operations, (k, operations · n · n), −inf if one is not defined.
             operands: the numbers, (k, n).
             target: (k,).
 
@@ -185,7 +185,7 @@ class SecondStep(nn.Module):
         """
         results = self.results(operands)
         # One integer below 2^60 stands for a result: sorted, the n² results are searched in log n steps for what each
-        # second operation needs, where all pairs of steps would be n³ comparisons.
+        # second operation needs, if all pairs of steps would be n³ comparisons.
         code = torch.where(results.is_known, _code(results.residues), -1).flatten(1)
         code = torch.where(first.isneginf(), -1, code)
         # The most probable ones of equal results come first.

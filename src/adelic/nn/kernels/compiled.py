@@ -1,7 +1,7 @@
 """Compiled single-thread kernels of the encoder on the CPU: dropout, layer norm, ReLU, softmax, each in one pass.
 
 Dropout draws no random numbers one after the other. Whether element i of a site is kept is a hash of (key of the site,
-i), so that masks are a function of seed and place alone, however a batch is split, and cost a tenth of a generator's.
+i), so masks are a function of seed and place alone, however a batch is split, and cost a tenth of a generator's.
 The hash is "lowbias32" (https://nullprogram.com/blog/2018/07/31/), twice, with half of the key before and half between.
 
 Everywhere: arrays are C-contiguous, float32 unless said otherwise; `first` is the number of elements of the site that
@@ -20,7 +20,7 @@ Arrays = tuple[Array, Array, Array, Array]
 _SUMS = {"reassoc", "contract", "nsz"}
 # That of torch.nn.LayerNorm.
 _EPSILON = np.float32(1e-5)
-# ln 2 in two parts (Cody and Waite): n times the high one is exact, so that r = z − n·ln 2 keeps its digits.
+# ln 2 in two parts (Cody and Waite): n times the high one is exact, so r = z − n·ln 2 keeps its digits.
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
 
 
@@ -37,7 +37,7 @@ def _hash(counter: Any, key: Any) -> Any:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mask(first: int, key: Any, threshold: Any, out: Array) -> None:
-    """Write 1 where an element is kept, else 0, uint8 (size,)."""
+    """Write 1 if an element is kept, else 0, uint8 (size,)."""
     start = np.uint32(first)
     for i in range(out.shape[0]):
         out[i] = _hash(np.uint32(start + np.uint32(i)), key) >= threshold
@@ -62,7 +62,7 @@ def relu_dropout_backward(grad: Array, y: Array, scale: Any, out: Array) -> None
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def relu_mask(x: Array, first: int, key: Any, threshold: Any) -> None:
-    """Replace bfloat16 numbers x, given as int16 (size,), by 0 where they are negative or dropped."""
+    """Replace bfloat16 numbers x, given as int16 (size,), by 0 if they are negative or dropped."""
     start = np.uint32(first)
     for i in range(x.shape[0]):
         kept = _hash(np.uint32(start + np.uint32(i)), key) >= threshold
@@ -72,7 +72,7 @@ def relu_mask(x: Array, first: int, key: Any, threshold: Any) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def relu_mask_backward(grad: Array, y: Array, bits: Array, total: Array) -> None:
-    """Replace bfloat16 gradients, as int16 (rows, d), by 0 where y is 0; add their columns' sums to total, float32.
+    """Replace bfloat16 gradients, as int16 (rows, d), by 0 if y is 0; add their columns' sums to total, float32.
 
     `bits`, int32 (d,), is room for a row in float32.
     """
@@ -130,7 +130,7 @@ def add_norm_backward(grad: Array, saved: Arrays, scale: Any, gradients: Arrays)
             dbias[j] += gr[j]
         total, projected, inverse = total / np.float32(d), projected / np.float32(d), rstd[r]
         for j in range(d):
-            # A norm undoes shifts and scalings of z: the gradient has no part along 1, nor (but for epsilon) hat.
+            # A norm undoes shifts and scalings of z: the gradient has no part along 1, nor (except epsilon) hat.
             dz = (gr[j] * weight[j] - total - hr[j] * projected) * inverse
             rr[j] = dz
             xr[j] = dz * (np.float32(kr[j]) * scale)

@@ -2,7 +2,7 @@
 
 Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
 bfloat16, and what lies between two products then stays bfloat16 where nothing is summed. They run in the calling thread
-alone and free Python's lock, so that several threads can each work on a part of the batch.
+alone and free Python's lock, so several threads can each work on a part of the batch.
 """
 
 from dataclasses import dataclass

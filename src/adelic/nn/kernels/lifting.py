@@ -63,7 +63,7 @@ def column(primes: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 def digit_counts(primes: tuple[int, ...], precisions: tuple[int, ...]) -> Tensor:
     """Return how many digits there are, int64 (n_primes, precision), the highest place first.
 
-    They are p; where a prime has no digit, 1, since 0 stands there.
+    They are p; if a prime has no digit, 1, since 0 is there.
     """
     counts = [
         [min(p, 2**63 - 1) if k < n else 1 for k in reversed(range(max(precisions)))]
@@ -79,7 +79,7 @@ def existing(precisions: tuple[int, ...]) -> Tensor:
 
 
 def cut(digits: Tensor, window: Window) -> Tensor:
-    """Return digits, (*, n_primes, precision), with zeros where a prime has none."""
+    """Return digits, (*, n_primes, precision), with zeros if a prime has none."""
     if window.is_uniform:
         return digits
     return torch.where(existing(digits.device, window.precisions), digits, 0)
@@ -227,7 +227,7 @@ def _(residue: Tensor, p: Tensor, p_reciprocal: Tensor, n_bits: int) -> Tensor:
 def _split(v: Tensor, modulus: Tensor, reciprocal: Tensor) -> tuple[Tensor, Tensor]:
     """Return ⌊v/P⌋ (int64) and v mod P (float64) for any int64 v and 2 <= P <= 2^24.
 
-    The first quotient is off by 2^(-51) of itself at most, so that its remainder is below P + 2^12.
+    The first quotient is off by 2^(-51) of itself at most, so its remainder is below P + 2^12.
     """
     quotient = torch.floor(v.double() * reciprocal).long()
     remainder = (v - quotient * modulus.long()).double()
@@ -260,7 +260,7 @@ def _spread(limbs: list[Tensor], primes: tuple[int, ...], precision: int, dtype:
 def nearest_double(n: Tensor, m: Tensor) -> Tensor:
     """Return n/m correctly rounded to float64, NaN for m = 0, by long division: 57 bits and whether anything is left.
 
-    Both are brought to 2^62 … 2^63 − 1, so that the quotient has its bits where a fixed number of steps finds them.
+    Both are brought to 2^62 … 2^63 − 1, so the quotient has its bits if a fixed number of steps finds them.
     """
     a, a_shift = _normalized(n)
     b, b_shift = _normalized(m)

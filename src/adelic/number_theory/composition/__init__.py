@@ -30,7 +30,7 @@ _CROSSED = (1, 1, -1, 1, 1, -1, -1)
 
 
 def _within(most: int, columns: int) -> Draw:
-    """Return draws of rows of integers from −most to most."""
+    """Return draws of examples of integers from −most to most."""
     return lambda n, rng: rng.integers(-most, most + 1, (n, columns))
 
 
@@ -52,22 +52,22 @@ def _first_unknown(a: int, b: int, e: int, c: int, d: int, f: int) -> Fraction:
 
 
 def _term(n: int, c1: int, c2: int, before: int, last: int) -> int:
-    """Return the n-th term after two given ones, where each is c1 times the one before it plus c2 times that before."""
+    """Return the n-th term after two given ones, if each is c1 times the one before it plus c2 times that before."""
     for _ in range(n):
         before, last = last, c1 * last + c2 * before
     return last
 
 
 def _of_rows(function: Callable[..., Any]) -> Callable[[Operands], Answers]:
-    """Return the function of each row of operands, computed with Python's integers."""
+    """Return the function of the operands of each example, computed with Python's integers."""
     return lambda operands: objects([function(*row) for row in operands.tolist()])
 
 
 def _kept(draw: Draw, is_kept: Callable[[Operands], Any]) -> Draw:
-    """Return draws of rows of another that are kept."""
+    """Return those examples of another draw that are kept."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
-        # Always n at once, though few may be missing: the rows of a seed follow from how many are drawn.
+        # Always n at once, though few may be missing: the examples of a seed follow from how many are drawn.
         found = draw(0, rng)
         while len(found) < n:
             rows = draw(n, rng)
@@ -130,8 +130,8 @@ def _trained_on(rng: np.random.Generator) -> Sequence[int]:
 def _short_programs(operators: int, columns: int) -> Draw:
     """Return draws of expressions as `_trained_on` has them; of operands but the first, one in four is a reference.
 
-    Operands are below 1,000: of those below 100, none would have the residue 0 at a prime above 100. Left out are those
-    that divide by 0, and those whose value has a numerator or a denominator above 999⁴.
+    Operands are below 1,000: of those below 100, none would have the residue 0 at a prime above 100. Left out are
+    those that divide by 0, and those whose value has a numerator or a denominator above 999⁴.
     """
     plain = _expressions(_trained_on, operators=operators, columns=columns, most=_BELOW_1000)
     most_back = np.maximum(1, np.arange(columns))
@@ -151,7 +151,7 @@ def _is_small(row: Sequence[int]) -> bool:
 
 
 def _value_of(row: Sequence[int]) -> int | Fraction | None:
-    """Return the value of a program, None where it divides by 0."""
+    """Return the value of a program, None if it divides by 0."""
     try:
         return postfix(*row)
     except ZeroDivisionError:

@@ -27,7 +27,7 @@ def postfix(*tokens: int) -> int | Fraction:
     """
     stack: list[int | Fraction] = []
     values: list[int | Fraction] = []
-    # Zeros stand at the end alone, so that values and columns count alike.
+    # Zeros are at the end alone, so values and columns count alike.
     for token in filter(None, tokens):
         if token > 0:
             stack.append(token)
