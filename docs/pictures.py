@@ -24,6 +24,8 @@ FOLDER = Path(__file__).parent / "pictures"
 INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on a dark ground
 X, Y, Z = "#2a8fd6", "#d9731a", "#1f9e77"
 FAINT = 0.45
+WIDTH = 6.4
+"""Inches: narrow, so the text is large enough to read on a phone, too."""
 
 
 def draw_tree(p: int, depth: int, numbers: dict[str, str]) -> Figure:
@@ -34,7 +36,7 @@ def draw_tree(p: int, depth: int, numbers: dict[str, str]) -> Figure:
         depth: how many digits.
         numbers: the colour of each number, which is written as text.
     """
-    figure = Figure(figsize=(9, 0.8 * depth + 1), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.6 * depth + 0.9), layout="constrained")
     axes = figure.subplots()
     for digits in nodes(p, depth):
         if digits:
@@ -111,7 +113,7 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
     rows: list[tuple[str, str, list[int], str]] = [("x", x, low_a, X), ("y", y, low_b, Y)]
     rows += [("Σ aᵢbⱼ" if sign == "⊗" else "sum", "", sums, INK), ("carry", "", carries, INK)]
     rows += [(f"x {sign} y", str(exact), low, Z)]
-    figure = Figure(figsize=(9, 0.42 * (len(rows) + 2.6)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.36 * (len(rows) + 1.9)), layout="constrained")
     axes = figure.subplots()
     for i in range(precision):
         axes.text(-i, 1, f"{p}{superscript(i)}", color=INK, ha="center", va="center", fontsize=10)
@@ -119,7 +121,7 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
         shift = -r - (0.35 if r == len(rows) - 1 else 0)
         weight = "normal" if colour == INK else "bold"
         label = f"{name} = {value}" if value else name
-        axes.text(-precision - 2.5, shift, label, color=colour, ha="left", va="center", fontsize=11, weight=weight)
+        axes.text(-precision - 2.9, shift, label, color=colour, ha="left", va="center", fontsize=11, weight=weight)
         for i, digit in enumerate(digits):
             axes.text(-i, shift, str(digit), color=colour, ha="center", va="center", fontsize=12, weight=weight)
         if colour != INK:
@@ -137,18 +139,8 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
             }
             top = last + 1
             axes.annotate("", (-i + 0.22, top - 0.12), (-i + 0.86, top + 0.82), arrowprops=arrow)
-    axes.text(
-        0.5,
-        last - 1.35,
-        f"In Q{subscript(p)} each column is taken modulo {p}, and the rest is carried to the left. "
-        f"The digits are those of {exact}.",
-        color=INK,
-        ha="right",
-        va="center",
-        fontsize=10,
-    )
-    axes.set_xlim(-precision - 2.6, 0.6)
-    axes.set_ylim(last - 1.8, 1.5)
+    axes.set_xlim(-precision - 3, 0.6)
+    axes.set_ylim(last - 0.9, 1.5)
     axes.axis("off")
     return figure
 
@@ -164,7 +156,7 @@ def draw_places(n: int, primes: tuple[int, ...], precision: int) -> Figure:
     a = AdeleSpace(primes, precision).encode(n)
     sizes = [Fraction(n), *(Fraction(p) ** -int(v) for p, v in zip(primes, a.valuation(), strict=True))]
     assert np.prod(sizes) == 1
-    figure = Figure(figsize=(9, 0.45 * (len(primes) + 3)), layout="constrained")
+    figure = Figure(figsize=(WIDTH, 0.34 * (len(primes) + 3)), layout="constrained")
     axes = figure.subplots()
     size = {"color": INK, "va": "center", "fontsize": 11}
     axes.text(1.5, 1, "size there", ha="left", **size)
@@ -205,11 +197,11 @@ def pictures() -> dict[str, bytes]:
     """Return all pictures by file name."""
     with mpl.rc_context(style(INK)):
         drawn = {
-            "places.svg": draw_places(360, (2, 3, 5, 7), 12),
+            "places.svg": draw_places(360, (2, 3, 5, 7), 10),
             "tree-2.svg": draw_tree(2, 4, {"7/5": X, "-1": Y, "12": Z}),
             "tree-3.svg": draw_tree(3, 3, {"7/5": X, "-1": Y, "1/4": Z}),
-            "add.svg": draw_operation("⊕", "7/5", "22/7", 3, 12),
-            "multiply.svg": draw_operation("⊗", "7/5", "22/7", 3, 12),
+            "add.svg": draw_operation("⊕", "7/5", "22/7", 3, 9),
+            "multiply.svg": draw_operation("⊗", "7/5", "22/7", 3, 9),
         }
         return {name: render(figure, "svg", transparent=True) for name, figure in drawn.items()}
 

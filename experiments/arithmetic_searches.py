@@ -4,9 +4,9 @@
     adelic reproduce arithmetic --plan experiments/arithmetic_searched.toml \
         --results-dir experiments/results/arithmetic-searched
 
-The rule, written down before the first run: from 10,000 examples each solver has eight trials, one a rate of RATES, of
-as many steps as other plans of this benchmark give it. `adelic tune` judges them by 10,000 questions for validation.
-The rate with the most right answers is taken; of equals the solver's own, or else that which was tried first.
+Written down before the first run: from 10,000 examples each solver has eight trials, one per rate of RATES, with as
+many steps as in other plans of this benchmark. `adelic tune` judges them by 10,000 questions for validation.
+The rate with the most right answers is taken; if rates are equal, the solver's own, or else the first that was tried.
 """
 
 import os

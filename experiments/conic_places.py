@@ -8,8 +8,8 @@ is asked about every pair of classes at a prime p: a class is the valuation modu
 modulo p, modulo 8 at 2, which decide the Hilbert symbol; at the real place it is the sign. Of each class it is given
 the smallest coefficient that the task has. That is enough: at p it reads nothing else of a number.
 
-Writes docs/number-theory/conic-places.json, draws docs/number-theory/conic-places.svg from it, and brings the table of
-docs/number-theory.md up to date.
+Writes docs/number-theory/conic-places.json, draws docs/number-theory/conic-places.svg from it, and updates the table of
+docs/number-theory/conic.md.
 """
 
 import itertools
@@ -37,8 +37,9 @@ from adelic_lab.plans import read_plan
 from adelic_lab.report.plots import COLOURS, GREY, canvas, render
 from adelic_lab.report.table import Table
 
-PAGE = common.DOCS / "number-theory.md"
-FILE, PICTURE = (common.DOCS / "number-theory" / name for name in ("conic-places.json", "conic-places.svg"))
+PAGE, FILE, PICTURE = (
+    common.DOCS / "number-theory" / name for name in ("conic.md", "conic-places.json", "conic-places.svg")
+)
 SHOWN = (5, 2)
 """The places of the picture."""
 MARK = "places of the conic"

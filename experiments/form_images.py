@@ -8,7 +8,7 @@ though the question itself never is. For the questions of `adelic reproduce numb
 many questions of a split have an image in training, what a table that looks images up would get (else it says "no"),
 how many different questions there are, and how many of them are among those of validation.
 
-Writes experiments/results/form_images.json, whose figures stand in docs/number-theory.md.
+Writes experiments/results/form_images.json, whose figures stand in docs/number-theory/conic.md.
 """
 
 from pathlib import Path

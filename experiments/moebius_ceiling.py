@@ -2,7 +2,7 @@
 
     python experiments/moebius_ceiling.py        # about a minute: four million numbers for each of two ranges
 
-Writes experiments/results/moebius_ceiling.json, whose figures stand in docs/number-theory.md.
+Writes experiments/results/moebius_ceiling.json, whose figures stand in docs/number-theory/moebius.md.
 """
 
 from dataclasses import asdict

@@ -1,8 +1,8 @@
-"""Audit the tasks of number theory, and write the lines of docs/number-theory.md on trivial rules.
+"""Audit the tasks of number theory, and write the table of docs/number-theory/baselines.md.
 
     python experiments/number_theory_audits.py            # one task, in a minute
     python experiments/number_theory_audits.py --full     # all tasks, some minutes
-    python experiments/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
+    python experiments/number_theory_audits.py --lines    # update the table of the page, and audit nothing
 
 Writes experiments/results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's
 usual options, and another file for each choice of options that `adelic reproduce number-theory` asks a task with.
@@ -21,19 +21,20 @@ from adelic.number_theory import TASKS
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.storage.records import parse_object
 from adelic_lab.plans import read_plan
+from adelic_lab.report.table import Table, percent
 
-PAGE = common.DOCS / "number-theory.md"
+PAGE = common.DOCS / "number-theory" / "baselines.md"
 FOLDER = common.RESULTS / "number-theory-audit"
 AUDITED = 20_000
-"""Greatest number of training questions; it is that of the audits with usual options, too."""
+"""Greatest number of training questions, also for audits with the usual options."""
 MARK = "lines: experiments/results/number-theory-audit"
 
 
 def main(*, lines: Flag = False, task: str = "gcd", full: bool = False, output: Path | None = None) -> None:
-    """Run the audits one after the other, and write the lines.
+    """Run the audits one after the other, and write the table.
 
     Args:
-        lines: write the page's lines and audit nothing.
+        lines: write the table and audit nothing.
         task: the one without --full.
         full: all tasks, in some minutes.
         output: folder of the audits.
@@ -65,22 +66,20 @@ def audits() -> dict[Path, list[str]]:
 
 
 def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line of Markdown for each audit, with the accuracies on the test split in percent.
+    """Return a table with one line per audit: the best baseline and the most frequent answer, in percent of the test.
 
     >>> always = {"name": "most frequent class", "held_out": 0.5, "accuracies": {"test": 0.5}}
     >>> best = {"name": "n modulo 4", "held_out": 0.9, "accuracies": {"test": 0.875}}
-    >>> print(to_lines([{"task": "squarefree", "options": ["limit=99"], "findings": [best, always]}]))
-    - `squarefree`, limit=99: best trivial rule: n modulo 4, 87.50 % (most frequent class 50.00 %)
+    >>> print(to_lines([{"task": "squarefree", "options": ["limit=99"], "findings": [best, always]}]).splitlines()[-1])
+    | `squarefree`, limit=99 | n modulo 4 | 87.50 | 50.00 |
     """
     lines = []
     for found in audits:
         best = found["findings"][0]
         (constant,) = (finding for finding in found["findings"] if finding["name"].startswith("most frequent"))
-        rule, trivial = (f"{x['name']}{{}}{100 * x['accuracies']['test']:.2f} %" for x in (best, constant))
-        beside = "" if best == constant else f" ({trivial.format(' ')})"
-        asked = ", ".join([f"`{found['task']}`", *found["options"]])
-        lines.append(f"- {asked}: best trivial rule: {rule.format(', ')}{beside}")
-    return "\n".join(lines)
+        scores = (percent(finding["accuracies"]["test"]) for finding in (best, constant))
+        lines.append((", ".join([f"`{found['task']}`", *found["options"]]), best["name"], *scores))
+    return Table.of(("task", "best baseline", "test", "most frequent answer"), lines, names=2).to_markdown().rstrip()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ split,
 and for each modulus that units are told by how many bits there are and how many examples hold together before one
 contradicts; and how many answers are right without the discriminant, and from examples whose signs are drawn.
 
-Writes experiments/results/root_number_audit.json, whose figures stand in docs/number-theory.md.
+Writes experiments/results/root_number_audit.json, whose figures stand in docs/number-theory/root-number.md.
 """
 
 import warnings

@@ -1,6 +1,6 @@
 """Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
 
-They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
+They are between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of experiments/results, or a
 command that prints the table: adelic report --results-dir experiments/results/table --markdown --table overview;
 or "arithmetic" or "columns", a plan of that benchmark and its folder of results; or "excerpt" before these, and
 some columns and lines of that table behind them; or "searches", those of arithmetic_searches.py, or
@@ -219,23 +219,24 @@ def short(value: float) -> str:
 
 def numbers_speed() -> str:
     """Return how many times as fast as something else arrays are computed with, by the instructions compiled for."""
-    lines: dict[tuple[str, str], dict[str, list[str]]] = {}
+    lines: dict[str, dict[str, list[str]]] = {}
 
     def add(task: str, other: str, kind: str, ratios: Sequence[float | None], target: float | None = None) -> None:
         cells = [marked(ratio, target) if ratio else "–" for ratio in ratios]
-        lines.setdefault((task, other), {})[kind] = [*cells, f"{target:g}" if target else "–"]
+        lines.setdefault(f"{task}, against {other}", {})[kind] = [*cells, f"{target:g}" if target else "–"]
 
     for part, task, versus in (
         ("memory", "to float32", "filling the array"),
         ("libraries", "digits", ""),
-        ("operations", "", "adding digits without carries"),
+        ("operations", "", "adding without carries"),
     ):
         native = common.loaded(f"encode_{part}")
         narrow = {} if part == "operations" else common.loaded(f"encode_{part}_avx2")["ratios"]
         for name, ratio in native["ratios"].items():
             kind, _, other = name.partition(", ")
-            named = ", ".join(filter(None, (task, other if versus else "")))
-            add(named, versus or other, kind, (ratio, narrow.get(name)), native["targets"].get(name))
+            named = task or other
+            named += f", {other}" if versus and task and other else ""
+            add(named, versus or NAMES.get(other, other), kind, (ratio, narrow.get(name)), native["targets"].get(name))
     decode = common.loaded("decode")
     add("`decode()`", "gmpy2", "rationals", (decode["ratio"], None), decode["target_ratio"])
     ratio = decode["ratio_with_garbage_collector"]
@@ -246,19 +247,23 @@ def numbers_speed() -> str:
             add(e["task"] + digits, e["other"], "integers", (1 / e["ratio"], None), 1 / e["target"])
     kinds = ("integers", "rationals")
     rows = [
-        [*key, *(cells.get(kind, ["–"] * 3)[i] for i in range(3) for kind in kinds)] for key, cells in lines.items()
+        [name, *(cells.get(kind, ["–"] * 3)[i] for i in range(3) for kind in kinds)] for name, cells in lines.items()
     ]
     head = [f"{kind}{note}" for note in ("", ", AVX2 alone", ": target") for kind in kinds]
-    return table(["task", "compared with", *head], rows)
+    return table(["task", *head], rows)
+
+
+NAMES = {"numpy": "NumPy", "flint": "python-flint", "pari": "PARI"}
+"""Libraries as they write themselves, by their names in the results."""
 
 
 def marked(ratio: float, target: float | None) -> str:
-    """Return a speed, with a sign if it is below its target.
+    r"""Return a speed, with a sign if it is below its target.
 
     >>> marked(6.634, 10), marked(13.2, 10), marked(0.4, None)
-    ('6.63 ▼', '13', '0.40')
+    ('6.63\xa0▼', '13', '0.40')
     """
-    return short(ratio) + (" ▼" if target and ratio < target else "")
+    return short(ratio) + ("\u00a0▼" if target and ratio < target else "")
 
 
 def numbers_sizes() -> str:
@@ -266,7 +271,7 @@ def numbers_sizes() -> str:
     cells: dict[str, dict[int, str]] = {}
     for e in common.loaded("local_functions")["entries"]:
         if e["size"] == 1:
-            times = f"{e['ratio']:.1f}{'' if e['met'] else ' ▼'}"
+            times = f"{e['ratio']:.1f}{'' if e['met'] else chr(160) + '▼'}"
             cells.setdefault(e["task"], {})[e["digits"]] = f"{time(e['seconds']['adelic'])} ({times})"
     for e in sorted(common.loaded("big_integers")["entries"], key=lambda e: e["task"]):
         cells.setdefault(f"{e['task']}, `{e['type']}`", {})[e["digits"]] = time(e["seconds"])
@@ -276,13 +281,13 @@ def numbers_sizes() -> str:
 
 
 def time(seconds: float) -> str:
-    """Return a time with two digits and its unit.
+    r"""Return a time with two digits and its unit.
 
     >>> time(7.127e-05), time(0.0098), time(8.79), time(0.161)
-    ('71 µs', '9.8 ms', '8.8 s', '161 ms')
+    ('71\xa0µs', '9.8\xa0ms', '8.8\xa0s', '161\xa0ms')
     """
     unit, scale = ("s", 1) if seconds >= 1 else ("ms", 1e3) if seconds >= 1e-3 else ("µs", 1e6)
-    return f"{scale * seconds:.{1 if scale * seconds < 9.95 else 0}f} {unit}"
+    return f"{scale * seconds:.{1 if scale * seconds < 9.95 else 0}f}\u00a0{unit}"
 
 
 def numbers_origins() -> str:

@@ -24,7 +24,11 @@ from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name not in ("reference", "results")),
+]
 
 
 def pages(**marked):
@@ -169,9 +173,7 @@ def run_program(code, names, where):
 # What other libraries say of themselves: x-transformers when imported, torch's ONNX exporter.
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
-@pytest.mark.parametrize(
-    "page", pages(long=["pytorch", "arithmetic", "tutorial", "number-theory", "sklearn", "transformers"])
-)
+@pytest.mark.parametrize("page", pages(long=["pytorch", "arithmetic", "tutorial", "sklearn", "transformers"]))
 def test_examples_run(page, tmp_path, monkeypatch):
     """Every block, in the page's order and with the names of those before it, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
@@ -287,9 +289,7 @@ def shortened(arguments):
     return [*arguments, *(word for kind in kinds for word in SHORTER[kind])]
 
 
-@pytest.mark.parametrize(
-    "page", pages(long=["overview", "number-theory", "tutorial", "scaling", "rivals"], slow=["results"])
-)
+@pytest.mark.parametrize("page", pages(long=["reproduce", "method", "tutorial", "scaling", "rivals"], slow=["results"]))
 def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
     """Every `adelic` command of a page works, in the page's order, where nothing but the repository's files is."""
     lines = [

@@ -1,4 +1,4 @@
-"""The README and the overview keep their promises: their figures are made from the committed results."""
+"""The README and other first pages keep their promises: their figures are made from the committed results."""
 
 import json
 import re
@@ -14,22 +14,22 @@ from adelic_lab.report.tables import chosen_by_validation
 
 ROOT = Path(__file__).parent.parent
 README, INDEX = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/index.md"))
-OVERVIEW, RESULTS = (
-    " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split()) for name in ("overview.md", "results.md")
+REPRODUCE, NUMBERS, RESULTS = (
+    " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+    for name in ("reproduce.md", "numbers.md", "results.md")
 )
 
 
 def test_speeds_are_those_of_the_committed_results() -> None:
     measured = json.loads((ROOT / "experiments" / "results" / "acd_builds.json").read_text(encoding="utf-8"))
     slowest = max(build["seconds"] for build in measured["builds"])
-    assert f"take {slowest:.1f} seconds or less on one core" in OVERVIEW
+    assert f"take {slowest:.1f} seconds or less on one core" in REPRODUCE
 
 
-def test_the_layout_s_speed_is_told_for_integers_and_for_rationals() -> None:
+def test_the_speed_of_encoding_is_that_of_the_committed_results() -> None:
     measured = json.loads((ROOT / "experiments" / "results" / "encode_memory.json").read_text(encoding="utf-8"))
-    integers, rationals = (f"{measured['ratios'][kind]:.2f}" for kind in ("integers", "rationals"))
-    told = f"{integers} times the speed of filling its memory for integers and {rationals} times for rationals"
-    assert told in OVERVIEW
+    ratio = f"{measured['ratios']['integers']:.2f}"
+    assert f"runs at {ratio} times the speed of filling the same memory" in NUMBERS
 
 
 def cell(page: str, heading: str, line: str, column: str) -> str:
@@ -42,10 +42,10 @@ def cell(page: str, heading: str, line: str, column: str) -> str:
     return found.split("|")[columns.index(column)].split("±")[0].strip("* ")
 
 
-CONTROLS = "number-theory.md"
+ONE_PRIME, SIZE, DIGITS = (f"number-theory/{name}.md" for name in ("one-prime", "controls-size", "controls-digits"))
 PRODUCTS = ("arithmetic/tables.md", "| problem", "a · b, 6 digits | 1,000")
-CONICS = (CONTROLS, "**`conic`")
-DIVISORS = (CONTROLS, "1 to 100, or greater**")
+CONICS = ("number-theory/conic.md", "**`conic`")
+DIVISORS = ("number-theory/gcd.md", "**`gcd`")
 SUMS = ("exact-details.md", "| modules: single", "arithmetic__add_or_sub")
 FIGURES = {
     "the divisors of both numbers": (
@@ -54,9 +54,9 @@ FIGURES = {
         ("{:.1f} of 100", (*DIVISORS, "same inputs, no network", "learned, of 100")),
     ),
     "n modulo a prime that you name": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`order`", "AOE, one-hot digits, with 101", "test")),
-        ("base 10 {:.1f} %", (CONTROLS, "**`order`", "base 10", "test")),
-        ("{:.1f} %", (CONTROLS, "**`order`", "same inputs, no network, with 101", "test")),
+        ("one-hot digits {:.1f} %", (ONE_PRIME, "**`order`", "AOE, one-hot digits, with 101", "test")),
+        ("base 10 {:.1f} %", (ONE_PRIME, "**`order`", "base 10", "test")),
+        ("{:.1f} %", (ONE_PRIME, "**`order`", "same inputs, no network, with 101", "test")),
     ),
     "a product": (
         ("characters {:.0f} %", (*PRODUCTS, "adelic-placewise")),
@@ -77,14 +77,14 @@ FIGURES = {
         ("{:.1f} %", (*SUMS, "table")),
     ),
     "size: which number is greater": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`sorting`", "AOE, one-hot digits and real value", "test")),
-        ("xVal {:.1f} %", (CONTROLS, "**`sorting`", "xVal", "test")),
-        ("{:.1f} %", (CONTROLS, "**`sorting`", "same inputs, no network", "test")),
+        ("one-hot digits {:.1f} %", (SIZE, "**`sorting`", "AOE, one-hot digits and real value", "test")),
+        ("xVal {:.1f} %", (SIZE, "**`sorting`", "xVal", "test")),
+        ("{:.1f} %", (SIZE, "**`sorting`", "same inputs, no network", "test")),
     ),
     "a decimal digit": (
-        ("one-hot digits {:.1f} %", (CONTROLS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test")),
-        ("base 10 {:.1f} %", (CONTROLS, "**`decimal-digit`", "base 10", "test")),
-        ("{:.1f} %", (CONTROLS, "**`decimal-digit`", "same inputs, no network", "test")),
+        ("one-hot digits {:.1f} %", (DIGITS, "**`decimal-digit`", "AOE, one-hot digits and real value", "test")),
+        ("base 10 {:.1f} %", (DIGITS, "**`decimal-digit`", "base 10", "test")),
+        ("{:.1f} %", (DIGITS, "**`decimal-digit`", "same inputs, no network", "test")),
     ),
 }
 
@@ -121,7 +121,7 @@ LATTICE = ("results/lattice-10.md", "## AOE − learned, by recipe")
         ),
         (
             "find {:.1f} % of ranks, a scaled number (xVal) {:.1f} %",
-            [(CONTROLS, "**`sorting`", "AOE, one-hot digits alone", "test"), (CONTROLS, "**`sorting`", "xVal", "test")],
+            [(SIZE, "**`sorting`", "AOE, one-hot digits alone", "test"), (SIZE, "**`sorting`", "xVal", "test")],
         ),
         (
             "rises from {:.2f} % (Transformer) to {:.2f} % (MLP",
@@ -181,7 +181,7 @@ def test_what_to_cite_is_what_the_citation_file_says() -> None:
 
 
 def test_the_readme_is_short_and_has_one_picture() -> None:
-    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "Where to go on"]
+    assert re.findall(r"^## (.*)$", README, flags=re.MULTILINE) == ["Does it help?", "I want to …"]
     assert len(README.splitlines()) <= 90
     *_, picture = re.findall(r"!\[.*\]\((.*)\)", README)
     assert picture == "docs/number-theory/learned.svg"

@@ -3,9 +3,11 @@ import inspect
 import os
 import platform
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,12 +58,25 @@ def test_the_examples_are_command_lines(path, works):
         app().parse_args(words, exit_on_error=False, print_error=False)  # raises where it does not understand
 
 
+def test_the_page_of_commands_is_up_to_date():
+    """Else `python docs/commands.py` writes it."""
+    docs = Path(__file__).parents[2] / "docs"
+    filled = runpy.run_path(str(docs / "commands.py"))["filled"]
+    page = (docs / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert filled(page) == page
+    assert set(re.findall(r"^\| `adelic (.*?)`", page, flags=re.MULTILINE)) == {" ".join(path) for path in ALL} - {
+        "",
+        "data",
+        "runs",
+    }
+
+
 @pytest.mark.parametrize("path", [("train",), ("tune",), ("reproduce",)], ids=" ".join)
 def test_long_helps_have_sections(path, works):
     """Each option stands in one."""
     _, *parts = re.split(r"^╭─ (\S[^\n]*?) ─+╮$", works(*path, "--help"), flags=re.MULTILINE)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
-    assert {"Parameters", "Training", "Other models"} <= sections.keys()
+    assert {"Parameters", "Training (defaults: the recipe's)", "Other models"} <= sections.keys()
     listed = re.findall(r"^│ (--[\w-]+)", "".join(sections.values()), flags=re.MULTILINE)
     assert sorted(listed) == sorted(flags_of(ALL[path].default_command).values())
 

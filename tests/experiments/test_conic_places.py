@@ -30,7 +30,7 @@ def network(script):
 
 def test_the_picture_and_the_table_are_made_from_the_committed_file(script, committed, shown):
     assert script.PICTURE.read_bytes() == script.drawn(committed)
-    assert shown("number-theory.md", f"table: {script.MARK}") == script.table(committed).to_markdown().rstrip()
+    assert shown("number-theory/conic.md", f"table: {script.MARK}") == script.table(committed).to_markdown().rstrip()
     assert script.to_json(committed) == script.FILE.read_text(encoding="utf-8")
 
 

@@ -11,15 +11,15 @@ SCRIPT = "form_images"
 
 
 def test_the_page_has_the_figures_of_the_file(figures, section):
-    for heading, task in (("## Conics", "conic"), ("## Ternary forms", "ternary-form")):
-        text = section("number-theory.md", heading)
+    for task in ("conic", "ternary-form"):
+        text = section(f"number-theory/{task}.md")
         test, new = (figures["tasks"][task][split] for split in ("test", "new combinations"))
-        assert f"Of `test` {100 * test['with_image']:.1f} % have an image" in text
-        assert f"would have {100 * test['memory_of_images']:.2f} %" in text
-        assert f"Of new combinations {100 * new['with_image']:.1f} % have one" in text
-        assert f"it would have {100 * new['memory_of_images']:.2f}" in text
-    conic, page = figures["tasks"]["conic"]["test"], section("number-theory.md")
-    assert f"{conic['different']:,} of them with seed 0, and {100 * conic['in_validation']:.1f} % of its draws" in page
+        assert f"In `test` {100 * test['with_image']:.1f} % of the questions have an image" in text
+        assert f"that knew this would score {100 * test['memory_of_images']:.2f} %" in text
+        assert f"Among new combinations it is {100 * new['with_image']:.1f} %" in text
+        assert f"such a table would score {100 * new['memory_of_images']:.2f} %" in text
+    conic, page = figures["tasks"]["conic"]["test"], section("number-theory/conic.md")
+    assert f"{conic['different']:,} with seed 0, and {100 * conic['in_validation']:.1f} % of its draws" in page
 
 
 @pytest.mark.parametrize("name", ["conic", "ternary-form"])

@@ -124,7 +124,7 @@ def field_options(
     Args:
         described: dataclasses with fields of `adelic.storage.options.option`.
         only: names of fields; by default all.
-        default: the default as the help shows it; if left out, the field's.
+        default: the default as the help shows it, "" to show none; if left out, the field's.
         is_filled: whether a command gets the field's default if none is given, and not None.
         group: the box of the help that lists them.
     """
@@ -140,7 +140,7 @@ def _field_option(found: list[Option], default: str | None, *, is_filled: bool, 
     first, words = found[0], " ".join(dict.fromkeys(option.help for option in found))
     if not all(option.choices for option in found):  # a table's split may be a column
         first = replace(first, choices=())
-    if default:
+    if default is not None:
         words = re.sub(r"  \[default: [^]]*\]$", "", words)
     elif first.kind is bool and first.default is not None:
         default = "yes" if first.default else "no"

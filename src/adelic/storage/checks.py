@@ -9,7 +9,7 @@ from adelic.errors import ConfigurationError
 
 GIBIBYTE = 1 << 30
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Control characters, and what stands for bytes that are not UTF-8."""
+"""Control characters, and the substitutes of bytes that are not UTF-8."""
 
 
 def whole_number(value: object) -> int | None:

@@ -25,11 +25,11 @@ except ImportError:  # Windows
 Content = bytes | str | Callable[[BinaryIO], object]
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
-# What separates folders, what Windows takes in no name, controls, line separators, and what is not UTF-8.
+# Separators of folders, characters that Windows refuses in names, controls, line separators, and bytes beyond UTF-8.
 _NOT_IN_NAMES = re.compile(r'[/\\<>:"|?*\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
 # Hidden, an option or a link to a folder; cut by Windows; or a device of Windows, whatever its ending.
 _NOT_AT_ENDS = re.compile(r"^([\s.-]|(con|prn|aux|nul|com\d|lpt\d)(?=\.|$))+|[\s.]+$", re.IGNORECASE)
-_LONGEST_NAME = 220  # of the 255 bytes that file systems take; the rest is for what callers put behind
+_LONGEST_NAME = 220  # of the 255 bytes that file systems take; the rest is for callers' endings
 
 
 def cache_folder() -> Path:
@@ -52,18 +52,18 @@ def cache_folder() -> Path:
 
 
 def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY) -> None:
-    """Write a file so that whoever opens `path`, at any time and after any crash, sees the old content or the new.
+    """Write a file atomically: whoever opens `path`, at any time and after any crash, sees the old content or the new.
 
     The content goes to a temporary file in the same folder, is flushed to the disk, and takes the name in one step. The
-    folder is made if it is missing; the temporary file is removed if anything fails, and what a killed writer of this
-    path left behind is removed before. Two processes may write the same path at once: one of them comes last.
+    folder is made if it is missing; the temporary file is removed if anything fails, and the leftovers of a killed
+    writer of this path are removed before. Two processes may write the same path at once: one of them comes last.
 
-    Symbolic links are followed, and a file keeps its mode, and its owner where that is allowed. A pipe or a character
-    device is written to, and stays what it is. Any other thing of this name is refused.
+    Symbolic links are followed, and a file keeps its mode, and its owner if that is allowed. A pipe or a character
+    device is written to, and stays a device. Any other thing of this name is refused.
 
-    A text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands for a byte in a path
-    that is not UTF-8); a function is called with the open binary file. If it cannot be written, a StorageError names
-    the path, the reason and the remedy.
+    A text is written as UTF-8, with escapes for characters that UTF-8 lacks (half a surrogate pair, as for a byte in a
+    path that is not UTF-8); a function is called with the open binary file. If it cannot be written, a StorageError
+    names the path, the reason and the remedy.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
         if before is None or stat.S_ISREG(before.st_mode):
             _replace(Path(os.path.realpath(path)), before, data)
         elif _is_stream(before):
-            with path.open("wb") as stream:  # by its own name: what a link of /proc leads to has none
+            with path.open("wb") as stream:  # by its own name: the target of a link of /proc has none
                 _put(data, stream)
         else:
             is_folder = stat.S_ISDIR(before.st_mode)
@@ -90,7 +90,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
 
 
 def check_writable(path: Path, *, remedy: str = FOLDER_REMEDY) -> None:
-    """Raise StorageError where it is plain already that a file cannot be written: before the work that it is to hold.
+    """Raise StorageError if it is plain already that a file cannot be written: before the work that it is to hold.
 
     Nothing is made. A disk that is full is noticed by `atomic_write` alone.
 
@@ -106,7 +106,7 @@ def check_writable(path: Path, *, remedy: str = FOLDER_REMEDY) -> None:
 
 
 def check_writable_folder(folder: Path, *, remedy: str = FOLDER_REMEDY) -> None:
-    """Raise StorageError where it is plain already that no file can be written into a folder, missing or not.
+    """Raise StorageError if it is plain already that no file can be written into a folder, missing or not.
 
     >>> check_writable_folder(Path(__file__))
     Traceback (most recent call last):
@@ -154,11 +154,11 @@ def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
             file.flush()
             # Before the rename, which may reach the disk earlier than the content: a crash then leaves an empty file.
             os.fsync(file.fileno())
-            if fcntl is not None:  # while the lock says that the temporary file is in use
+            if fcntl is not None:  # while the lock shows that the temporary file is in use
                 temporary.replace(path)
         if fcntl is None:  # Windows renames no open file
             temporary.replace(path)
-    except BaseException:  # an interrupt too must leave nothing behind
+    except BaseException:  # an interrupt too must leave no file
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
@@ -184,8 +184,8 @@ def _keep_mode(descriptor: int, before: os.stat_result) -> None:
 def file_name(text: str, end: str = "") -> str:
     """Return the name of one file, on every system, that a text and an end of plain characters make.
 
-    It is the text itself, followed by the end, where that is such a name of at most 220 bytes. Otherwise what does not
-    fit is replaced or cut, and a digest of the text stands before the end, so that different texts have different
+    It is the text itself, followed by the end, if that is such a name of at most 220 bytes. Otherwise the parts that do
+    not fit are replaced or cut, and a digest of the text comes before the end, so different texts have different
     names.
 
     >>> file_name("mine-price", "-seed0"), file_name("mine-../../price/kg", "-seed0")
@@ -203,9 +203,10 @@ def file_name(text: str, end: str = "") -> str:
 def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY, waits: bool = False) -> Iterator[None]:
     """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
 
-    The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
-    nothing is held. A RunBusyError says that another process, or another block, holds the folder, a StorageError that
-    it cannot be made. With `waits` processes take turns instead, for what is read, changed and written within a moment.
+    The kernel lets go of it when the process ends, however it ends. If a file system, or Windows, has no such locks,
+    nothing is held. A RunBusyError means that another process, or another block, holds the folder, a StorageError that
+    it cannot be made. With `waits` processes take turns instead, for files that are read, changed and written within a
+    moment.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name, sole_user(Path(name)), sole_user(Path(name)):
@@ -251,7 +252,7 @@ def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY, streams: bool = False
     """Return the content of a file, or None if there is no such file.
 
     If it is there but cannot be read, it is a StorageError, and so is a pipe or a device, which may never end, unless
-    `streams` allows one, where a user names the file.
+    `streams` allows one, if a user names the file.
 
     >>> read_bytes(Path("no such file")) is None
     True
@@ -278,7 +279,7 @@ def check_regular(path: Path) -> None:
 def storage_errors(failure: str, remedy: str) -> Iterator[None]:
     """Turn any OSError inside the block into a StorageError of one line: the failure, its reason, the remedy.
 
-    A StorageError says all that already, and passes.
+    A StorageError tells all that already, and passes.
 
     >>> with storage_errors("cannot read x", "look elsewhere"):
     ...     raise PermissionError(13, "Permission denied")
@@ -295,7 +296,7 @@ def storage_errors(failure: str, remedy: str) -> Iterator[None]:
 
 
 def _temporary(path: Path) -> tuple[Path, BinaryIO]:
-    """Return a new file beside `path`, and open it, with a lock on it that ends with its writer."""
+    """Return a new file next to `path`, and open it, with a lock on it that ends with its writer."""
     while True:
         temporary = path.with_name(f".{_stem(path)}.{secrets.token_hex(8)}.tmp")
         file = temporary.open("xb")
@@ -320,14 +321,14 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def _stem(path: Path) -> str:
-    """Return what the temporary files of `path` are called after: its name, or a digest of one that is very long."""
+    """Return the beginning of names of the temporary files of `path`: its name, or a digest of a very long one."""
     # File systems take names of 255 bytes, and the name of a temporary file is 22 longer.
     name = os.fsencode(path.name)
     return path.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder, and its parents, so that they outlive a power cut."""
+    """Make a folder, and its parents, so they outlive a power cut."""
     made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for new in made:

@@ -1,4 +1,4 @@
-"""Options: fields of dataclasses that say what values they take, which is the only description of an option.
+"""Options: fields of dataclasses with the values that they take, which is the only description of an option.
 
 A field has `option(...)` instead of its default, and its help in the class's docstring, under "Attributes:". Command
 lines, checks of files and printed commands are made from it.
@@ -30,8 +30,8 @@ class Option:
         kind: int, float, bool, str or tuple; or Mapping, for a whole number or one for each prime, as 2:7,3:5.
         holds: of a tuple, the kind of its entries.
         optional: whether None is a value too: nothing of the kind.
-        none: the text by which a user asks for None; "none" where None is the default, too, and else no text.
-        default: the value where none is given; None where one must be.
+        none: the text by which a user asks for None; "none" if None is the default, too, and else no text.
+        default: the value if none is given; None if one must be.
         help: a sentence for the command line.
         choices: the texts that there are.
         least, greatest: bounds of a number, both included.
@@ -58,7 +58,7 @@ class Option:
 
     @property
     def words_for_all(self) -> tuple[str, ...]:
-        """Return the choices as a user writes them, that of None first."""
+        """Return the choices as a user writes them, None's first."""
         return self.choices if self.none is None else (self.none, *self.choices)
 
     @property
@@ -124,7 +124,7 @@ class Option:
         ((2, 3), 3)
         """
         value: Any = text
-        with suppress(ValueError):  # `check` says what is wanted
+        with suppress(ValueError):  # `check` names the wanted values
             if self.kind in (int, float, Mapping):
                 value = float(text) if self.kind is float else int(text)
             elif self.kind is tuple:
@@ -169,16 +169,16 @@ def option(default: Any = MISSING, /, *, of_type: type[Option] = Option, **descr
     """Return a dataclass's field with a description.
 
     `description` has attributes of `Option`; name, kind and whether None is a value follow from the field. A field of
-    some models alone is None in others, and says in the description which `default` it has in those.
+    some models alone is None in others, and the description names its `default` in those.
     """
     return field(default=default, metadata={"option": (of_type, description)})
 
 
 def help_of(described: type) -> dict[str, str]:
-    """Return what a docstring says of attributes, under "Attributes:", by name."""
+    """Return a docstring's texts about attributes, under "Attributes:", by name."""
     section = inspect.cleandoc(described.__doc__ or "").partition("\nAttributes:\n")[2]
     found = re.findall(r"(?ms)^    (\w+): (.*?)(?=\n    \S|\n\n|\Z)", section)
-    # Two blanks stand before what the default is, as in other helps.
+    # Two blanks come before the default, as in other helps.
     return {name: re.sub(r"\s+\[default", "  [default", re.sub(r"\s+", " ", text)) for name, text in found}
 
 
@@ -206,14 +206,14 @@ _KNOWN: dict[type, Mapping[str, Any]] = {}
 
 
 def _read(described: type) -> dict[str, Any]:
-    """Return the options among a dataclass's fields, completed by what the fields themselves and the docstring say."""
+    """Return the options among a dataclass's fields, completed by the fields themselves and the docstring."""
     kinds, helps, found = typing.get_type_hints(described), help_of(described), {}
     for each in dataclasses.fields(described):
         if "option" in each.metadata:
             of_type, description = each.metadata["option"]
             parts = typing.get_args(kinds[each.name]) if isinstance(kinds[each.name], types.UnionType) else ()
             optional = type(None) in parts
-            # The last one says it: a number, or numbers by prime.
+            # The last one tells: a number, or numbers by prime.
             kind = [part for part in parts or (kinds[each.name],) if part is not type(None)][-1]
             given = {"default": None if each.default is MISSING else each.default} | description
             given.setdefault("none", "none" if optional and given["default"] is None else None)

@@ -20,7 +20,7 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return what computes here, in words: the processor's name and the number of cores.
+    """Return a description of this machine: the processor's name and the number of cores.
 
     >>> "core" in machine()
     True

@@ -13,7 +13,7 @@ _TOO_DEEP = "its tables or lists are nested too deeply"
 
 
 class DamagedTextError(ValueError):
-    """A text is not what it should be; the message says why in half a sentence. Callers add which file it is of.
+    """A text is not as expected; the message tells why in half a sentence. Callers add the file.
 
     >>> issubclass(DamagedTextError, ValueError)
     True
@@ -79,7 +79,7 @@ def parse_sealed(content: bytes) -> dict[str, Any]:
     """
     record = parse_object(content)
     stated = str(record.pop(SEAL, None))
-    # Behind the seal a file may end its line, which is not sealed.
+    # After the seal a file may end its line, which is not sealed.
     before, _, after = content.rstrip().rpartition(stated.encode() or b"?")
     if sha256(before + _BLANK.encode() + after) != stated:
         raise DamagedTextError("it does not have the SHA-256 that was written with it")
@@ -107,13 +107,13 @@ def _reason(error: Exception) -> str:
 
 
 def _is_too_deep(table: Any, levels: int = 100) -> bool:
-    """Return whether tables and lists are nested deeper than any of ours, so that whoever walks them may recurse."""
+    """Return whether tables and lists are nested deeper than any of ours, so whoever walks them may recurse."""
     inside = table.values() if isinstance(table, dict) else table
     return not levels or any(_is_too_deep(value, levels - 1) for value in inside if isinstance(value, dict | list))
 
 
 def checksums(contents: Mapping[str, bytes]) -> str:
-    r"""Return the SHA-256 of files as `sha256sum` lists them, so that `sha256sum -c` checks them.
+    r"""Return the SHA-256 of files as `sha256sum` lists them, so `sha256sum -c` checks them.
 
     >>> checksums({"a": b""})
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n'

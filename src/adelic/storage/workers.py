@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 def map_parts(function: Callable[[Part], Result], parts: Iterable[Part], workers: int = 1) -> Iterator[Result]:
     """Yield function(part) for each part, in the order of the parts.
 
-    The function is defined at the top of a module, so that another process finds it, and the parts are picklable. One
+    The function is defined at the top of a module, so another process finds it, and the parts are picklable. One
     worker is this process itself.
 
     >>> list(map_parts(abs, [-1, 2, -3]))

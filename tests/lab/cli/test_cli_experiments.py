@@ -33,11 +33,13 @@ def result_in(folder):
     return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
 
 
-def test_the_help_says_what_each_solver_is():
+def test_the_help_names_each_solver_and_its_page_describes_each():
     words = helps_of("train")["solver"]
     assert SOLVERS.keys() <= TITLES.keys()
-    for name, title in ((name, TITLES[name]) for name in PACKAGED):
-        assert f"{name} ({title})" in words
+    page = (Path(__file__).parents[3] / re.search(r"docs/\S+\.md", words)[0]).read_text(encoding="utf-8")
+    for name in (name.partition(":")[0] for name in PACKAGED):
+        assert f"{name}, " in words or f"{name}. " in words
+        assert f"`{name}`" in page
 
 
 def helps_of(*words):

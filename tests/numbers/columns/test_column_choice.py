@@ -197,8 +197,8 @@ def test_the_space_holds_the_column(values, kind):
 def test_whole_numbers_in_place_of_dates_are_said_to_be_days(values, found):
     choice = choose_for_column(values)
     assert choice.kind == "dates"
-    assert str(choice).splitlines()[1] == f"whole numbers in place of dates: read as days since 1970-01-01{found}"
-    assert "in place of dates" not in str(choose_for_column([7, 2024]))
+    assert str(choice).splitlines()[1] == f"whole numbers instead of dates: read as days since 1970-01-01{found}"
+    assert "instead of dates" not in str(choose_for_column([7, 2024]))
 
 
 def test_numbers_beyond_a_float_have_p_adic_coordinates_alone(capsys):

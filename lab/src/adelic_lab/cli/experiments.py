@@ -25,12 +25,12 @@ from adelic_lab.results.result import Result
 from adelic_lab.runs.machine import check_processes, keep_freed_memory
 
 # Sections of the help.
-_TRAINING, OTHERS, _EMBEDDING = "Training", "Other models", "Embedding"
+_TRAINING, OTHERS, _EMBEDDING = "Training (defaults: the recipe's)", "Other models", "Embedding"
 _OF_TASKS = options(TaskData).keys()
 RECIPE = name_option(TrainConfig, "recipe", recipes_in_words(), group=_TRAINING)
 MODEL = partial(name_option, Classical, known=", ".join(CLASSICAL_MODELS), group=OTHERS)
 TRIALS = field_options(RandomSearch, only=("trials",), group=OTHERS)
-TRAINING = [RECIPE, *field_options(TrainConfig, default="the recipe's", group=_TRAINING)]
+TRAINING = [RECIPE, *field_options(TrainConfig, default="", group=_TRAINING)]
 EXPERIMENT: list[Keyword] = [
     *field_options(TaskData, TableData, DrawnData, only=_OF_TASKS, group="Data"),
     *field_options(TableData, only=options(TableData).keys() - _OF_TASKS, group="Data: a table of your own"),
@@ -38,7 +38,7 @@ EXPERIMENT: list[Keyword] = [
     name_option(EmbeddingConfig, "embedding", ", ".join(EMBEDDINGS), group=_EMBEDDING),
     *field_options(EmbeddingConfig, group=_EMBEDDING),
     RECIPE,
-    *field_options(TrainConfig, Steps, only=options(TrainConfig), default="the recipe's", group=_TRAINING),
+    *field_options(TrainConfig, Steps, only=options(TrainConfig), default="", group=_TRAINING),
     name_option(SolverConfig, "solver", solvers_in_words(), group=OTHERS),
     *field_options(Steps, only=("steps",), group=OTHERS),
 ]
@@ -66,34 +66,28 @@ def train(
     restart: Flag = False,
     **given: Any,
 ) -> None:
-    """Train one model on TASK, or resume the run, or show its result.
+    """Train one model on a task, or on a table of your own.
 
-    adelic train schubert --n 4 --recipe quick
-    adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
-    adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
-    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
-    adelic train mine.csv --target sold --epochs 20
-    adelic train mine.csv --target sold --model trees
-    adelic train addition --examples 1000 --solver adelic-placewise --steps 400
-    adelic train gcd --examples 100000 --embedding base-digits --base 30
+    A task                 adelic train schubert --n 4 --recipe quick
+    Another embedding      adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
+    Another form of AOE    adelic train mheight --n 8 --features characters --primes 2,3,5 --recipe quick
+    A recipe from a file   adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
+    A table                adelic train mine.csv --target sold --epochs 20
+    Without a network      adelic train mine.csv --target sold --model trees
+    Arithmetic             adelic train addition --examples 1000 --solver adelic-placewise --steps 400
+    Number theory          adelic train gcd --examples 100000 --embedding base-digits --base 30
 
-    Ctrl-C and SIGTERM save the run after the current step, and the same command goes on from there; after a kill, from
-    the last checkpoint, which is at most a minute old. With --schedule constant, more --epochs go on from the end of a
-    run in its --run-dir.
-
-    With --model, --trials random draws of the model's options are compared on the validation split, in one search for
-    all seeds, and the best one is scored on the test split.
+    Ctrl-C saves the run after its current step, and the same command continues it. If the run is finished, the command
+    shows its result. With --model, the best of --trials random draws on validation is scored on the test split.
 
     Args:
-        task: Name of a task (`adelic data list` has them), or the file of a table of your own (CSV, JSON lines or
-            Parquet), whose --target is predicted from its number columns.
-        run_dir: Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the
-            run]
-        devices: Number of GPUs to train on at each machine, or of processes with --device cpu. They share every batch.
-        nodes: Number of machines that train together; give the command on each of them. The first one, at MASTER_ADDR
-            and MASTER_PORT, writes the files.
-        node_rank: Which of these machines this one is, counted from 0.
-        restart: Delete what a former run left in the folder, and begin anew.
+        task: Name of a task (`adelic data list` shows them), or a table: a file of CSV, JSON lines or Parquet.
+        run_dir: Folder of the run.  [default: a folder in runs, named after the run]
+        devices: Number of GPUs per machine, or of processes with --device cpu. They share every batch.
+        nodes: Number of machines that train together; give the command on each. The first one, at MASTER_ADDR and
+            MASTER_PORT, writes the files.
+        node_rank: Number of this machine, counted from 0.
+        restart: Delete an earlier run in the folder, and begin again.
     """
     keep_freed_memory()
     check_processes(devices)  # before what takes seconds to load

@@ -50,11 +50,9 @@ class EmbeddingConfig(Model):
         name: How numbers become vectors: {names}. Of these, base-digits and residues have a token for each digit or
             residue, abacus is for numbers of several digits, and angular makes a number a point on a circle.
             [default: the recipe's, else adelic]
-        features: Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized
-            (mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, residues (a trained vector for
-            each n mod p^k), valuation-unit (of p^v·u: v, and u modulo p, one-hot), multiplicative-characters (v, and
-            the Dirichlet characters of u modulo p) or combined (characters, valuation-unit, and the real value in
-            several scales), the default on a table of your own.
+        features: Form of AOE (--embedding adelic): digits (as in the paper), standardized, characters, one-hot-digits,
+            residues, valuation-unit, multiplicative-characters, or combined, the default on a table of your own.
+            docs/features.md compares them.
         projection: Trained map from AOE's features to the vector of a number: none or linear.
         primes: Primes at which AOE has the digits of a number, all different, as 2,3,5.
         precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
@@ -62,9 +60,8 @@ class EmbeddingConfig(Model):
         fractional_digits: How many of these digits stand after the point, for numbers whose denominator a prime
             divides.
         places: Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart
-            (only in the sum of their logits) or late (in one layer after the last); or in a local–global network, a
-            small one at each place: agree (all places must), signs (their product), sum (of vectors) or product (of
-            complex numbers).
+            (in the sum of their logits), late (after the last layer), or as a local–global network: agree (all places
+            must), signs (their product), sum (of vectors) or product (of complex numbers).
         coordinates: Coordinates of AOE that the network reads with --places flat: all, real or p-adic.
         tied: With --places agree, signs, sum or product: whether all odd primes share one network behind its
             first layer.

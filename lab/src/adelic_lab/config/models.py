@@ -198,9 +198,9 @@ class SolverConfig(Model):
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
-        name: Model that learns a drawn task from questions and answers with exact numbers, instead of a network with an
-            --embedding. {names}. A model of your own is package.module:Class; options stand behind a name, as in
-            fone:d_model=256.  [default: adelic-placewise]
+        name: Model that learns a drawn task and answers with exact numbers, instead of a network with an --embedding:
+            {names}. docs/arithmetic-details.md describes them. Options follow a name, as in fone:d_model=256; your own
+            model is package.module:Class.  [default: adelic-placewise]
 
     Raises:
         UnknownNameError: it is neither.

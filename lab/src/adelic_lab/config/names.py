@@ -91,12 +91,12 @@ _NAME = re.compile(r"([^\W\d][\w.-]*(?::[^\W\d]\w*(?=:|$))?)((?::[^\W\d]\w*=[^:=
 
 
 def solvers_in_words() -> str:
-    """Return the solvers and what they are, for the help of a command.
+    """Return the names of the solvers without their options, for the help of a command.
 
-    >>> solvers_in_words().split("), ")[0]
-    'adelic-placewise (AOE, places apart'
+    >>> solvers_in_words().split(", ")[:2]
+    ['adelic-placewise', 'adelic-one-hot']
     """
-    return ", ".join(f"{name} ({TITLES[name]})" for name in PACKAGED)
+    return ", ".join(dict.fromkeys(name.partition(":")[0] for name in PACKAGED))
 
 
 def parse_solver(name: str) -> tuple[str, dict[str, str]]:

@@ -43,36 +43,35 @@ class TrainConfig(Described):
 
     Attributes:
         name: How to train: {names}, or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the
-            paper's rows, fresh for a drawn task, else compact]
+            paper's datasets, fresh for a drawn task, else compact]
         learning_rate: Highest learning rate of the optimizer (Adam).
-        batch_size: Number of rows in each training step.
+        batch_size: Number of examples in each training step.
         warmup_steps: Number of steps at the start over which the learning rate rises from 0.
         norm: Position of the layer norms: post (after each residual sum, as in the recipe paper) or pre (before each
             sublayer).
         dropout: Share of the activations that dropout sets to 0 in training.
-        epochs: Number of epochs; each draws as many rows as there are to train on.
-        schedule: Schedule of the learning rate from epoch to epoch: cosine (falls towards 0) or constant.
-        sampling_power: How strongly rare classes are favoured: each row of a class of n rows is drawn with weight 1/n
-            to this power (0: all rows alike, 1: all classes alike).
-        max_rows: Train on at most this number of rows, chosen at random.
+        epochs: Number of epochs; each draws as many examples as the training split has.
+        schedule: Schedule of the learning rate from epoch to epoch: cosine (falls towards 0) or constant, with which
+            more --epochs continue a finished run in its --run-dir.
+        sampling_power: How strongly rare classes are favoured: each example of a class of n is drawn with weight 1/n to
+            this power (0: all examples alike, 1: all classes alike).
+        max_rows: Train on at most this number of examples, chosen at random.
         passes: Of a drawn task, how often each question is trained on; the epochs share them all.
-        symmetries: Also train on the images of rows under the task's symmetries; needs --split orbits.
+        symmetries: Also train on the images of examples under the task's symmetries; needs --split orbits.
         checkpoint: Epoch whose weights are tested: best (with the best validation accuracy) or last.
         positional: Positional encoding: embedding (fixed, the embedding's own) or learned (trained vectors).
         initial_std: Standard deviation of the first vectors of [CLS], of learned positions and of the embedding's
-            tokens; layers have more say from the start beside small ones, as GPT-2's 0.02.
-        pooling: States that the network's head reads: cls (that of the token [CLS], as in the paper) or tokens (all).
-        view: Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them.
-        body: Body of the network: graph, mlp, sequence. Of these, sequence is a Transformer with a token for each
-            number; graph, for rows of n × n numbers, one with a token for each vertex, in no order, and numbers on the
-            edges; mlp reads all numbers side by side, without attention.
+            tokens (GPT-2: 0.02).
+        pooling: States that the network's head reads: cls (of the token [CLS], as in the paper) or tokens (all).
+        view: Another way to write examples, as heights for lattice paths; `adelic data info TASK` lists them.
+        body: Body of the network: sequence (a Transformer, one token per number), graph (one token per vertex, for
+            n × n matrices) or mlp (all numbers side by side, without attention).
         d_model: Number of coordinates of each token's vector.
         n_layers: Number of layers of the encoder.
         n_heads: Number of attention heads in each layer.
         d_feedforward: Width of the hidden layer in each feed-forward block.
-        compute: Number format in matrix products: float32, or bfloat16 (less exact, and faster where the processor has
-            instructions for it; elsewhere a recipe's own bfloat16 becomes float32); on the CPU the bodies graph and mlp
-            always have float32.
+        compute: Number format in matrix products: float32, or bfloat16 (less exact, and faster if the processor has
+            instructions for it; otherwise a recipe's own bfloat16 becomes float32).
 
     Raises:
         ConfigurationError, UnknownNameError: a value makes no sense.

@@ -26,10 +26,13 @@ from adelic_lab.results.result import Result
 
 KINDS = ("AOE, places apart", "AOE, in a Transformer", "rivals", "same inputs, no network")
 """The kinds of models, in the order of columns."""
-_PAGES = dict.fromkeys(("order", "valuation", "unit"), "one-prime") | dict.fromkeys(
-    ("sorting", "maximum", "floor-quotient", "decimal-digit", "noisy-sum", "residue"), "controls"
-)
-"""The page of a task, if its name is not that of the task."""
+_PAGES = {
+    "one-prime": ("order", "valuation", "unit"),
+    "controls-size": ("sorting", "maximum", "floor-quotient"),
+    "controls-digits": ("decimal-digit", "noisy-sum", "residue"),
+}
+_PAGE_OF = {task: page for page, tasks in _PAGES.items() for task in tasks}
+"""The page of a task, if it is shared with others."""
 _FLAT = "adelic-flat"
 _BARS = {
     "AOE, residues": "AOE, residues",
@@ -188,7 +191,7 @@ def to_summary(series: Sequence[Series]) -> Table:
         mine = [one for one in series if one.heading == heading]
         published = next((one.published for one in mine if one.published), NONE)
         rule = None if mine[0].asked.every_class else rules(result for one in mine for result in one.results)
-        link = f"[{_name(mine[0])}](number-theory/{_PAGES.get(mine[0].task, mine[0].task)}.md)"
+        link = f"[{_name(mine[0])}](number-theory/{_PAGE_OF.get(mine[0].task, mine[0].task)}.md)"
         rows.append((link, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
     return Table.of(("task", "published", *KINDS, "best baseline"), tuple(rows))
 

@@ -249,7 +249,7 @@ def of_one_device(results: Sequence[Result]) -> list[Result]:
 
 
 def costs(results: Sequence[Result]) -> str:
-    """Return what training and evaluation took, where and by which versions, in words.
+    """Return the time of training and evaluation, with machines, commits and versions.
 
     >>> costs([])
     '0 runs, 0.0 hours.'
@@ -261,4 +261,4 @@ def costs(results: Sequence[Result]) -> str:
     devices = "; ".join(sorted({result.device for result in results}))
     commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
     versions = "; ".join(sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results}))
-    return f"{size}, on {devices}; at commit {commits}; {versions}."
+    return f"{size}, on `{devices}; at commit {commits}; {versions}`."

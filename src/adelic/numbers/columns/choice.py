@@ -71,7 +71,7 @@ class ColumnChoice:
         lines = [f"{self.rows:,} rows, {self.distinct:,} different {named} {reach}{gaps}"]
         if self.kind == "dates":
             found = f" (rows with one: {self.whole:,})" if self.whole else ""
-            lines.append(f"whole numbers in place of dates: read as days since 1970-01-01{found}")
+            lines.append(f"whole numbers instead of dates: read as days since 1970-01-01{found}")
         if self.coordinates == "real" and "coordinates" in given:
             lines.append("space: the real value alone")
         elif self.coordinates == "real":

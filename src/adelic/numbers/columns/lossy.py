@@ -146,9 +146,9 @@ def _in_floats(values: npt.NDArray[Any], rows: npt.NDArray[np.int64], floats: st
         first = beyond[0]
         yield (
             int(rows[first]),
-            f"{describe(int(values[first]))} is at or beyond 2^{int(np.log2(limit))}, from where on "
-            f"{dtype if bits is None else 'bfloat16'} does not hold every integer, so it may not be the number that "
-            "was meant; read the column as integers (Int64 in pandas, also with gaps) or as text",
+            f"{describe(int(values[first]))} is at or beyond 2^{int(np.log2(limit))}, and "
+            f"{dtype if bits is None else 'bfloat16'} does not hold every integer there, so it may not be the intended "
+            "number; read the column as integers (Int64 in pandas, also with gaps) or as text",
             LossyFloatWarning,
         )
     others = np.flatnonzero(np.trunc(values) != values)
