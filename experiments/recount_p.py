@@ -50,7 +50,7 @@ def main() -> bool:
     adjusted = multipletests(list(p_values.values()), method="holm")[1]
     found = {title: "1" if p >= 0.9995 else f"{p:.3f}" for title, p in zip(p_values, adjusted, strict=True)}
     lines = re.findall(r"^\| (.*) \|$", (common.DOCS / "results.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    head, *cells = (line.split(" | ") for line in lines)
+    head, *cells = (line.replace("`", "").split(" | ") for line in lines)
     on_page = {cell[0]: p for cell in cells if (p := cell[head.index("adjusted p")]) not in ("–", "---:")}
     for title in found | on_page:
         print(f"{title}: recounted {found.get(title)}, on the page {on_page.get(title)}")  # noqa: T201

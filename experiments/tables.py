@@ -6,7 +6,7 @@ or "arithmetic" or "columns", a plan of that benchmark and its folder of results
 some columns and lines of that table behind them; or "searches", those of arithmetic_searches.py, or
 "text_word_problems", those of that script.
 
-Each row of experiments/results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml
+Each dataset of experiments/results/table has a page docs/results/DATASET.md, which is made if it is missing; mkdocs.yml
 has to list it.
 
 python experiments/tables.py           # bring the pages up to date
@@ -30,6 +30,7 @@ import common
 import pandas as pd
 
 import adelic_lab
+from adelic.acd import TASKS
 from adelic.cli import app
 from adelic.cli.options import Flag
 from adelic.errors import ConfigurationError
@@ -39,30 +40,23 @@ from adelic_lab.config.names import TITLES
 from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic, columns
 from adelic_lab.report.page import figures
+from adelic_lab.report.published import split_row
 from adelic_lab.report.table import Table
 from adelic_lab.report.tables import single_runs
 
 PAGES = common.DOCS / "results"
-OF_A_ROW = ("contrasts", "models", "differences")
-"""The tables of a row's page, as `adelic report --table` has them."""
-ROW_PAGE = """# All models: {row}
+ROW_PAGE = """# {row}
 
-Every model that ran on this row, in all its editions and splits; [what to make of it](../results.md). A heading names
-the edition, where it is not the published one, and the split: `orbits` has equivalent rows in one part, so that images
-of rows may be trained on.
+{task} Each table has every model that ran, the most accurate first; see also [the verdict](../results.md) and \
+[the data](../audit.md). A heading names the edition of the data, unless it is the published one, and the split. \
+On the split `orbits` all images of an example (its equals under the task's symmetries) are in one part, so training \
+may use them. \
+*learned* is `nn.Embedding`, a trained vector per number. A recipe is a set of hyperparameters, with \
+[body and view](bodies-and-views.md): the network, and the numbers in which it reads an example. \
+*searched compact* is `compact` with the best of four trials per embedding.
 
-{marks}
-
-## Count again
-
-[docs/table.csv](../table.csv) has a line for each single run, with the command that repeats it, and in `right` a bit
-for each test row, whether the model answers it rightly (older runs kept no predictions). In the repository's root:
-
-```python
-import pandas as pd
-runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
-runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
-```
+<!-- table: adelic report --results-dir experiments/results/table --row {row} --markdown --table models -->
+<!-- end of table -->
 """
 OF_THE_PACKAGE = {"arithmetic": arithmetic.show, "columns": columns.show}
 """Tables of plans that `adelic_lab` makes; those whose marks name neither plan nor results, tests compare."""
@@ -90,21 +84,20 @@ def main(*, check: Flag = False) -> bool:
 
 
 def pages(results: list[Result]) -> dict[Path, str]:
-    """Return all pages with their texts; of a row that has none a new one, whose tables are empty."""
+    """Return all pages with their texts; of a dataset that has none a new one, whose tables are empty."""
     new = {PAGES / f"{row}.md": row_page(row) for row in sorted({result.row for result in results})}
     every = (common.ROOT / "README.md", *sorted(common.DOCS.glob("*.md")), *sorted(common.DOCS.glob("*/*.md")))
     return new | {page: page.read_text(encoding="utf-8") for page in every}
 
 
 def row_page(row: str) -> str:
-    """Return the page of a row, its tables empty.
+    """Return the page of a dataset, its tables empty.
 
-    >>> row_page("schubert-4").splitlines()[0]
-    '# All models: schubert-4'
+    >>> row_page("schubert-4").splitlines()[2].partition(" Here")[0]
+    'The Schubert structure constant of three permutations.'
     """
-    command = f"adelic report --results-dir experiments/results/table --row {row} --markdown --table"
-    marks = "\n\n".join(f"<!-- table: {command} {name} -->\n<!-- end of table -->" for name in OF_A_ROW)
-    return ROW_PAGE.format(row=row, marks=marks)
+    title = TASKS[split_row(row)[0]].title
+    return ROW_PAGE.format(row=row, task=title[0].upper() + title[1:] + ("" if title.endswith("?") else "."))
 
 
 def drawings(results: list[Result]) -> dict[Path, str]:

@@ -229,7 +229,7 @@ def test_models_outside_the_transformer(works, folder):
     assert "AOE (" not in out
     assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
     assert len(read_results(folder / "results")) == 2
-    assert {"| search, 1 trial, 200 rows, 1 seed |", "| search, 2 trials, 200 rows, 1 seed |"} <= set(
+    assert {"| search, 1 trial, 200 examples, 1 seed |", "| search, 2 trials, 200 examples, 1 seed |"} <= set(
         re.findall(r"\| search, [^|]* \|", works("report", "--markdown"))
     )
     repeated = read_results(folder / "results")[0].command
@@ -296,9 +296,9 @@ def test_report(reproduced, works, folder):
     assert rows[1][6] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
     assert works("report", "--results-dir", results, "--markdown") == markdown
     overview = works("report", "--results-dir", results, "--markdown", "--table", "overview")
-    assert overview.startswith("## Each row\n")
+    assert overview.startswith("## Every dataset\n")
     tables = (folder / "pages" / "page-tables.md").read_text(encoding="utf-8")
-    alone, _, note = overview.partition("\n† ")  # a mark is explained once, at the end
+    alone, _, note = overview.partition("\n- † ")  # a mark is explained once, at the end
     assert tables.startswith(alone)
     assert tables.rstrip().endswith(note.rstrip())
 
@@ -352,7 +352,7 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["report", "--results-dir", "odd"], "odd.json"),
         (["report", "--results-dir", "a" * 300], "too long"),
         (["report", "--results-dir", "odd", "--table", "loss"], "--table belongs to --markdown"),
-        (["reproduce", "nothing-4"], "unknown row"),
+        (["reproduce", "nothing-4"], "unknown dataset"),
         (["reproduce", "--seeds", "0", "number-theory"], "number-theory comes first"),
         (["reproduce", "schubert-4", "--recipe", ""], "--recipe: the text is empty; write one, or leave the option"),
         (["train", "schubert", "--n", "3", "--embedding", ""], "--embedding: the text is empty"),

@@ -71,7 +71,7 @@ def test_bad_plans(rows, embeddings, seeds, options, words):
     [
         (["schubert-4"], [], [0], "at least one model"),
         (["schubert-4"], ["mlp"], [], "one seed"),
-        (["schubert-9"], ["mlp"], [0], "unknown row"),
+        (["schubert-9"], ["mlp"], [0], "unknown dataset"),
     ],
 )
 def test_bad_plans_outside_the_transformer(rows, models, seeds, words):

@@ -44,7 +44,7 @@ def test_rows_recipes_editions_splits_and_sizes_are_apart(result):
     assert [(part.heading, list(part.models.index)) for part in parts] == [
         ("schubert-4 (published), quick recipe", ["AOE (digits)", "learned"]),
         ("schubert-4 (published), paper recipe", ["AOE (digits)"]),
-        ("schubert-4 (published), quick recipe, 1,000 training rows", ["AOE (digits)"]),
+        ("schubert-4 (published), quick recipe, 1,000 training examples", ["AOE (digits)"]),
         ("schubert-4 (orbits), quick recipe", ["AOE (digits)"]),
         ("schubert-4 (leaky, published), quick recipe", ["AOE (digits)"]),
         ("mheight-8 (published), quick recipe", ["AOE (digits)"]),
@@ -115,7 +115,7 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
         "schubert-4 (published), paper recipe": {"AOE (digits)", "neighbours"},
         "schubert-4 (published), quick recipe": {"AOE (digits)", "neighbours"},
         "mheight-8 (published), quick recipe": {"AOE (digits)"},
-        "schubert-4 (published), search recipe, 5 training rows": {"neighbours"},
+        "schubert-4 (published), search recipe, 5 training examples": {"neighbours"},
     }
     assert list(parts[0].models.kind) == ["AOE", "outside"]
 

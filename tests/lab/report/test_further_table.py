@@ -62,24 +62,24 @@ def test_a_line_of_a_number(further):
     ]
     (line,) = lines(made)
     assert line.pop("ACD authors").startswith("1.592e+10 / ")
-    about = {"task": "characters-18 (published)", "target": "all", "model": "AOE (digits)", "seeds": "3"}
+    about = {"dataset": "characters-18 (published)", "target": "all", "model": "AOE (digits)", "seeds": "3"}
     figures = {
         "exact match": "92.00 ± 4.97",
         "mean squared error": "2e+10 ± 2.5e+10",
         "mean absolute error": "1235 ± 0",
     }
-    trivial = {"mean squared error, trivial rule and look-up": f"{made[0].guess['mean_squared_error']:.4g}"}
+    trivial = {"mean squared error, baseline and look-up": f"{made[0].guess['mean_squared_error']:.4g}"}
     nothing = dict.fromkeys(("accuracy", "balanced accuracy", "majority class and look-up"), "–")
-    assert line.items() >= (about | {"recipe": "quick, 1 epoch, 30 rows"} | figures | trivial | nothing).items()
+    assert line.items() >= (about | {"recipe": "quick, 1 epoch, 30 examples"} | figures | trivial | nothing).items()
 
 
-def test_trivial_rules_are_means_over_seeds(further):
+def test_baselines_are_means_over_seeds(further):
     """Each seed has test rows of its own, so that the first one's figure is not the rule's."""
     made = [further("kl-5", seed, majority=rate) for seed, rate in enumerate((0.25, 0.75))]
     for each in made:
         each.guess["exact_match"] = each.targets[0]["majority"] = each.majority
     whole, first, *_ = lines(made)
-    assert whole["exact match, trivial rule and look-up"] == "50.00"
+    assert whole["exact match, baseline and look-up"] == "50.00"
     assert whole["majority class and look-up"] == first["majority class and look-up"] == "50.00"
 
 
@@ -95,7 +95,7 @@ def test_lines_of_several_targets(further):
         result.targets[1].update({"accuracy": accuracy, "majority": 0.125})
     whole, *targets = lines(made)
     assert whole["accuracy"] == "62.50 [50.00, 75.00]"  # of two seeds the range
-    assert whole["exact match, trivial rule and look-up"] == f"{100 * made[0].guess['exact_match']:.2f}"
+    assert whole["exact match, baseline and look-up"] == f"{100 * made[0].guess['exact_match']:.2f}"
     assert [line["target"] for line in targets] == ["q^0", "q^1", "q^2"]
     assert targets[1]["accuracy"] == "50.00 [25.00, 75.00]"
     assert targets[1]["majority class and look-up"] == "12.50"

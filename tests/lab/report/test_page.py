@@ -172,7 +172,7 @@ def test_no_runs(tmp_path):
     assert len(page.cells_of("all-runs")) == 26 * len(RUN_COLUMNS)
     assert "svg" not in page.tags
     text = " ".join("".join(page.texts).split())
-    assert "Of the rows with one class each, none was run" in text
+    assert "No dataset with one class per example was run" in text
 
 
 @pytest.mark.long

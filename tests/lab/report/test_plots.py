@@ -43,7 +43,7 @@ def test_the_confusion_matrix_is_the_mean_over_seeds(result):
         runs.append(result("quiver-11", seed=seed, confusion=confusion, class_names=names))
     found = texts(confusion_matrix(model(*runs), "A title"))
     assert found.count("100.0 %") == 5
-    assert {"65.0 %", "6.5", "35.0 %", "3.5", "A", "BD", "DE", "true class", "the model says"} <= set(found)
+    assert {"65.0 %", "6.5", "35.0 %", "3.5", "A", "BD", "DE", "true class", "predicted class"} <= set(found)
     assert found.count("–") == size  # a class without rows has no rates
 
 
@@ -68,9 +68,9 @@ def test_accuracy_against_training_rows(runs):
     assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section["rows"]))
     assert "fone" not in texts(section["rows"])
     assert [table.title for table in section["smaller"]] == [
-        "By the number of training rows: schubert-4 (published), quick recipe",
-        "schubert-4 (published), quick recipe, 151 training rows",
-        "schubert-4 (published), quick recipe, 15 training rows",
+        "By the number of training examples: schubert-4 (published), quick recipe",
+        "schubert-4 (published), 151 training examples",
+        "schubert-4 (published), 15 training examples",
     ]
 
 
@@ -120,10 +120,7 @@ def test_the_tests_of_a_row(runs):
     alone = row_sections(comparisons(run_frame(runs("schubert-4")[:1])))[0]
     assert alone["tests"] == []
     several = row_sections(comparisons(run_frame(runs("schubert-4"))))[0]
-    assert [table.title.partition(":")[0] for table in several["tests"]] == [
-        "AOE − learned, by recipe",
-        "Exploratory differences",
-    ]
+    assert [table.title for table in several["tests"]] == ["AOE and learned vectors, by recipe"]
     leaky = runs("weaving-6", edition="leaky", contaminated=True)
     (section,) = row_sections(comparisons(run_frame(leaky)))
     assert section["title"] == "weaving-6 (leaky, published, contaminated), quick recipe"

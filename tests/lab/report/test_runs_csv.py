@@ -76,7 +76,7 @@ def test_a_row_alone(tmp_path, result, adelic):
     options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
     for row, title in (("schubert-4", "schubert-4 (published)"), ("mine", "mine (random)")):
         out = "".join(adelic(*options, row)[1:])
-        assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
+        assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}"]
 
 
 @pytest.mark.parametrize(("row", "has_paper"), [("schubert-4", True), ("mine", False)])
@@ -88,7 +88,7 @@ def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, re
     assert adelic(*options).status == 0
     texts = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "page-tables.md")]
     assert not any("mheight" in text or "Not run, of" in text for text in texts)
-    assert ("Beside the AOE paper" in texts[0]) == has_paper
+    assert ("The AOE paper’s figures" in texts[0]) == has_paper
     assert "--all-rows lists all" in adelic(*options, "--all-rows").err
 
 

@@ -24,7 +24,7 @@ def test_a_table_with_a_heading_its_names_and_its_notes(capsys):
     assert table.to_markdown().splitlines()[:6] == [
         "## Rates", "", "| row | model | rate |", "|---|---|---:|", "| a | b | 1 |", "| c | d | 2 † |",
     ]  # fmt: skip
-    assert [note[:6] for note in table.notes] == ["A note", "† with"]
+    assert [note[:6] for note in table.notes] == ["A note", "† pred"]
     assert "A note." not in table.to_markdown(without=["A note."])
     print_figures(table)
     assert capsys.readouterr().out.count("├") == 1  # between rows of different names

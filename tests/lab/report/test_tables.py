@@ -15,11 +15,9 @@ from adelic_lab.report.tables import (
     changes_table,
     contrasts_table,
     costs_table,
-    differences_table,
     models_table,
     overview,
     paper_table,
-    recipe_tables,
     tables,
     verdict,
 )
@@ -72,29 +70,27 @@ def test_each_row(found):
     assert (
         line.items()
         >= {
-            "AOE": "96.00 ± 0.25 (digits, quick)",  # characters are better on test, which chooses nothing
+            "recipe": "quick",
+            "AOE": "96.00 ± 0.25 (digits)",  # characters are better on test, which chooses nothing
             "learned": "90.00 ± 0.75",
-            "best rival": "50.00 ± 0.25 (fone †)",
-            "best outside the Transformer": "not run",
-            "majority class": "49.40",
+            "best other embedding": "50.00 ± 0.25 (fone †)",
+            "best classical model": "not run",
             "look-up": "50.00",
-            "best published": "94.6 ± 1.0 (ACD authors, Transformer)",
-            "above published": "yes",
+            "best published": "▲ 94.6 ± 1.0 (ACD authors, Transformer)",
         }.items()
     )
     assert rows["quiver-11 (published)"]["AOE"] == rows["quiver-11 (published)"]["learned"] == "not run"
-    assert rows["weaving-6 (published)"]["majority class"] == "–"  # the ACD authors' is of the levels
 
 
 @pytest.mark.parametrize(
     ("accuracies", "published", "expected"),
     [
-        ((0.958, 0.96, 0.962), Figure(94.6, interval=0.8), "yes"),
-        ((0.958, 0.96, 0.962), Figure(94.6, interval=1.0), "mean only"),  # their intervals overlap
-        ((0.92, 0.96, 1.00), Figure(94.6), "mean only"),
-        ((0.96, 0.97), Figure(94.6), "mean only"),  # two seeds have no interval
-        ((0.96,), Figure(94.6), "mean only"),
-        ((0.94, 0.94, 0.94), Figure(94.6, interval=1.0), "no"),
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=0.8), "▲"),
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=1.0), "≈"),  # their intervals overlap
+        ((0.92, 0.96, 1.00), Figure(94.6), "≈"),
+        ((0.96, 0.97), Figure(94.6), "≈"),  # two seeds have no interval
+        ((0.96,), Figure(94.6), "≈"),
+        ((0.94, 0.94, 0.94), Figure(94.6, interval=1.0), "▼"),
     ],
 )
 def test_above_published_honours_both_intervals(accuracies, published, expected):
@@ -111,12 +107,10 @@ def test_splits_and_editions_have_lines_of_their_own(found, result):
     weaving = {name: line["best published"] for name, line in rows.items() if name.startswith("weaving-6")}
     assert weaving == {
         "weaving-6 (published)": "53.02 (AOE paper, learned)",
-        "weaving-6 (levels, published)": "86.1 ± 0.2 (ACD authors, MLP)",
+        "weaving-6 (levels, published)": "≈ 86.1 ± 0.2 (ACD authors, MLP)",
         "weaving-6 (levels, orbits)": "–",
         "weaving-6 (orbits)": "–",
     }
-    assert rows["weaving-6 (levels, published)"]["above published"] == "mean only"
-    assert rows["weaving-6 (orbits)"]["above published"] == "–"
     assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7 (published)")
 
 
@@ -124,8 +118,7 @@ def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result
     parts = comparisons(run_frame([result("weaving-6", accuracy=1.0, edition="leaky", contaminated=True)]))
     assert list(lines(overview(parts))) == list(map(as_published, published_rows()))
     assert lines(overview(parts))["weaving-6 (published)"]["AOE"] == "not run"
-    assert models_table(parts[0]).title == "weaving-6 (leaky, published, contaminated), quick recipe"
-    assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, published, contaminated)")
+    assert models_table(parts).title == "weaving-6 (leaky, published, contaminated)"
 
 
 def test_the_papers_tables(found, result):
@@ -143,20 +136,20 @@ def test_the_papers_tables(found, result):
     schubert = losses["schubert-4 (published)"]
     assert (schubert["paper: AOE"], schubert["ours: AOE"]) == ("0.3052", "0.2500 ± 0.0000 (digits)")
     one_class = lines(overview(comparisons(run_frame([result(accuracy=0.5, predicts_one_class=True)]))))
-    assert one_class["schubert-4 (published)"]["AOE"] == "50.00 (digits †, quick)"
+    assert one_class["schubert-4 (published)"]["AOE"] == "50.00 (digits †)"
 
 
-def test_a_capped_number_of_rows_is_named(result):
+def test_a_capped_number_of_examples_is_named(result):
     parts = comparisons(run_frame([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
-    assert lines(paper_table(parts, "accuracy"))["lattice-10 (published)"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
-    assert lines(overview(parts))["lattice-10 (published)"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
+    for table in (paper_table(parts, "accuracy"), overview(parts)):
+        assert lines(table)["lattice-10 (published)"]["recipe"] == "quick, 20,000 examples"
 
 
 def test_older_seeds_are_marked(result):
     runs = [result(embedding="learned", seed=s) for s in range(3)]
     for run in runs:
         run.configuration["data"]["seed"] = 0
-    table = models_table(comparisons(run_frame(runs))[0])
+    table = models_table(comparisons(run_frame(runs)))
     assert table.rows[0][0] == "learned ‡"
     assert any(note.startswith("‡ older runs") for note in table.notes)
 
@@ -178,7 +171,7 @@ def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, u
     """Files of results leave float32 out, which recipes had before there was a choice, and older ones what was used."""
     told = {} if compute is None else {"compute": compute}
     run = result(embedding="learned", recipe={"name": recipe} | told, compute=used)
-    table = models_table(comparisons(run_frame([run]))[0])
+    table = models_table(comparisons(run_frame([run])))
     assert table.rows[0][0] == "learned" + mark
     assert any("precision" in note for note in table.notes) == bool(mark)
 
@@ -212,12 +205,16 @@ def test_the_recipe_of_a_row_is_the_best_of_aoe_and_learned_vectors(found, resul
         )
     )
     line = lines(overview(found(*aoe, *learned)))["schubert-4 (published)"]
-    assert (line["AOE"], line["learned"]) == ("80.00 ± 0.00 (digits, quick with body mlp)", "98.00 ± 0.00")
-    assert line["best rival"].endswith("(fone †, quick)")
+    assert (line["recipe"], line["AOE"], line["learned"]) == (
+        "quick, body mlp",
+        "80.00 ± 0.00 (digits)",
+        "98.00 ± 0.00",
+    )
+    assert line["best other embedding"].endswith("(fone †, quick)")
     fewer = lines(overview(found(*aoe[:2], *learned)))["schubert-4 (published)"]  # two seeds, which have no interval
-    assert fewer["AOE"] == "96.00 ± 0.25 (digits, quick)"
+    assert (fewer["recipe"], fewer["AOE"]) == ("quick", "96.00 ± 0.25 (digits)")
     alone = lines(overview(found(*learned)))["schubert-4 (published)"]  # AOE did not run with it: nothing to be paired
-    assert alone["AOE"] == "96.00 ± 0.25 (digits, quick)"
+    assert (alone["recipe"], alone["AOE"]) == ("quick", "96.00 ± 0.25 (digits)")
 
 
 @pytest.fixture
@@ -239,7 +236,7 @@ def test_the_contrast_of_each_row_and_recipe(runs):
     found = comparisons(run_frame([*runs(), *runs("weaving-6", seeds=2), *runs("mheight-8", seeds=1)]))
     table = contrasts_table(found)
     weaving, schubert, mheight = (dict(zip(table.columns, line, strict=True)) for line in table.rows)
-    assert schubert["row, recipe"] == "schubert-4 (published), quick"
+    assert (schubert["dataset"], schubert["recipe"]) == ("schubert-4 (published)", "quick")
     assert schubert["AOE − learned"].startswith("+5.98 (+5.")
     assert (schubert["look-up"], schubert["seeds"]) == ("50.00", "3")
     assert schubert["AOE"].endswith(" (digits)")
@@ -255,7 +252,7 @@ def test_the_declared_contrasts_are_one_family(runs):
     found = comparisons(run_frame([run for name in names for run in [*runs(name), *runs(name, recipe_name="worse")]]))
     table = overview(found)
     lines = [dict(zip(table.columns, line, strict=True)) for line in table.rows]
-    tested = [line["adjusted p"] for line in lines if line["row"].split()[0] in names]
+    tested = [line["adjusted p"] for line in lines if line["dataset"].split()[0] in names]
     assert tested == [p_text(3 * alone["p"])] * 3
     assert any("over the 3 lines" in note for note in table.notes)
     of_row = overview([one for one in found if one.first.row == "schubert-4"], "schubert-4")
@@ -269,28 +266,37 @@ def test_the_rows_of_the_contrast(real_results, result):
     contrast = declared_contrast(part)
     expected = discordance(*(part.models.runs[contrast[name]] for name in ("aoe", "learned")))
     line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
-    assert line["rows: AOE / learned alone"] == f"{expected['first']} / {expected['second']}"
-    assert line["interval over rows"].count(" to ") == 1
+    assert line["only AOE / only learned right"] == f"{expected['first']} / {expected['second']}"
+    assert line["interval over examples"].count(" to ") == 1
     (part,) = comparisons(run_frame([replace(run, labels=None, predictions=None) for run in runs]))
     line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
-    assert (line["rows: AOE / learned alone"], line["interval over rows"]) == ("–", "–")
+    assert (line["only AOE / only learned right"], line["interval over examples"]) == ("–", "–")
 
 
 def test_contaminated_data_and_a_row_without_learned_vectors_have_no_contrast(runs, result):
     parts = comparisons(run_frame([*runs("weaving-6", contaminated=True), result("schubert-4")]))
     assert contrasts_table(parts).rows == ()
-    assert contrasts_table(parts).to_markdown() == "## AOE − learned, by recipe\n\nnot run\n"
-    assert differences_table(parts[0]).rows == ()
+    assert contrasts_table(parts).to_markdown() == "## AOE and learned vectors, by recipe\n\nnot run\n"
+    assert {line[3] for line in models_table(parts[:1]).rows} == {"–", "chosen"}
 
 
-def test_without_aoe_the_best_model_is_compared(result):
-    runs = [
-        result(embedding=name, seed=s, accuracy=0.9 + s * len(name) / 1000, validation={"accuracy": kept, "loss": 0.5})
-        for name, kept in (("fone", 0.8), ("learned", 0.9))
-        for s in range(3)
-    ]
-    (part,) = comparisons(run_frame(runs))
-    assert differences_table(part).columns[0] == "learned −"
+def test_every_model_of_a_dataset_with_its_difference_from_aoe(runs, result):
+    """All recipes in one table; a model that no recipe trains is compared in the recipe that validation chooses."""
+    trees = [result(embedding="trees", seed=s, accuracy=0.5, recipe={"name": "search"}) for s in range(3)]
+    for run in trees:
+        run.configuration["recipe"] = {"trials": 20}
+    found = comparisons(run_frame([*runs(), *runs(recipe={"name": "worse"}), *trees]))
+    table = models_table(found)
+    by_model = {(line[0], line[1]): line for line in table.rows}
+    assert len(by_model) == 2 * 4 + 1 + 2 + 5
+    assert [line[0] for line in table.rows][8:11] == ["boosted trees", "look-up", "best baseline"]
+    assert by_model["boosted trees", "search of 20 trials"][3].startswith("▲ +46.10 (")
+    for recipe in ("quick", "worse"):
+        assert by_model["AOE (digits)", recipe][3] == "chosen"
+        assert by_model["xval", recipe][3].startswith("▲ +16.03 (")
+        assert by_model["learned", recipe][3].startswith("+5.98 (")  # the declared pair, tested in the family alone
+    assert by_model["ACD authors, MLP", "published"][2] == "93.1 ± 2.6"
+    assert by_model["AOE paper, AOE", "published"][6] == "0.3052"
 
 
 def test_where_every_seed_has_the_same_difference_there_is_no_interval(result):
@@ -302,15 +308,14 @@ def test_where_every_seed_has_the_same_difference_there_is_no_interval(result):
         for s in range(3)
     ]
     (part,) = comparisons(run_frame(runs))
-    declared, exploratory = contrasts_table([part]), differences_table(part)
-    assert declared.rows[0][4:6] == ("+25.00 (each seed)", "3")
-    assert exploratory.rows == (("fone", "+12.50", "each seed", "3", "–"),)
-    assert all("Their spread is 0" in table.notes[-1] for table in (declared, exploratory))
+    declared, exploratory = contrasts_table([part]), models_table([part])
+    assert declared.rows[0][5:7] == ("+25.00 (each seed)", "3")
+    assert [line[3] for line in exploratory.rows[:3]] == ["chosen", "+12.50 (each seed)", "+25.00 (each seed)"]
+    assert all("neither an interval nor a test" in table.notes[-1] for table in (declared, exploratory))
     runs[0].test["accuracy"] += 0.01
     (part,) = comparisons(run_frame(runs))
-    assert not any(
-        "spread" in note for table in (contrasts_table([part]), differences_table(part)) for note in table.notes
-    )
+    tables_of_it = contrasts_table([part]), models_table([part])
+    assert not any("neither an interval" in note for table in tables_of_it for note in table.notes)
 
 
 def test_one_change_at_a_time(result):
@@ -359,12 +364,12 @@ def test_one_run(result):
     figures = {"accuracy": 0.87654, "macro_f1": 1 / 3, "loss": 0.69314, "majority": 0.523, "lookup": 0.6}
     line = line_of(result(rule=0.97, rule_name="length", recipe={"epochs": 7}, **figures))
     assert line == {
-        "task": "schubert-4 (published)",
+        "dataset": "schubert-4 (published)",
         "model": "AOE (digits)",
         "training": "quick, 7 epochs, 1 seed",
         "majority class": "52.30",
         "look-up": "60.00",
-        "best trivial rule": "97.00 (length)",
+        "best baseline": "97.00 (length)",
         "test accuracy": "87.65",
         "macro-F1": "33.33",
         "test loss": "0.6931",
@@ -374,10 +379,10 @@ def test_one_run(result):
 
 def test_the_best_trivial_rule_is_named_where_all_seeds_have_one(result):
     rules = [{"rule": 0.97, "rule_name": "length"}, {"rule": 0.99, "rule_name": "length"}]
-    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00 (length)"
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best baseline"] == "98.00 (length)"
     rules[1]["rule_name"] = "prefixes"
-    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00"
-    assert line_of(result(rule=None, rule_name=None))["best trivial rule"] == "–"  # an older result
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best baseline"] == "98.00"
+    assert line_of(result(rule=None, rule_name=None))["best baseline"] == "–"  # an older result
 
 
 @pytest.mark.parametrize(
@@ -400,11 +405,11 @@ def test_published_figures_stand_beside_ours(result, row, embedding, changes, pu
 def test_all_rows(result):
     lines = lines_of([result("schubert-4", "adelic"), result("schubert-3")], all_rows=True)
     rows = [*map(as_published, published_rows()), "schubert-3 (published)"]
-    assert list(dict.fromkeys(line["task"] for line in lines)) == rows
+    assert list(dict.fromkeys(line["dataset"] for line in lines)) == rows
     assert len(lines) == 2 * 13 + 1
-    run = [line["task"] for line in lines if line["test accuracy"] != "not run"]
+    run = [line["dataset"] for line in lines if line["test accuracy"] != "not run"]
     assert run == ["schubert-4 (published)", "schubert-3 (published)"]
-    missing = next(line for line in lines if line["task"] == "quiver-11 (published)" and line["model"] == "learned")
+    missing = next(line for line in lines if line["dataset"] == "quiver-11 (published)" and line["model"] == "learned")
     assert missing["published"] == "paper 45.13, ACD 92.9 ± 0.5"
     assert len(lines_of([result()])) == 1
 

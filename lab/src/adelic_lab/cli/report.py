@@ -65,25 +65,24 @@ def report(
     adelic report --runs-dir runs --csv runs.csv
     adelic report --results-dir experiments/results/table --figures figures
 
-    The report is an HTML page; beside report.html, the table of the runs is written to report.csv and report.md, and
-    the others to report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
-    has each row's best models, the declared contrast with its tests, exploratory differences, confusion matrices,
-    learning curves, accuracy against training rows and against training time. It needs the results alone.
-    Without --results-dir and --runs-dir it shows what `adelic train` and `adelic reproduce` have left here.
+    The report is an HTML page. With report.html come the table of the runs, as report.csv and report.md, and all other
+    tables, as report-tables.md. If a file of such a name is there that is no report's, nothing is written. The page
+    shows the best models of each dataset, AOE less learned vectors with tests, confusion matrices, learning curves,
+    and accuracy against training examples and time. It needs the results alone. Without --results-dir and --runs-dir
+    it shows what `adelic train` and `adelic reproduce` have left here.
 
     Args:
         results_dir: Folder of result files, or of runs.  [default: results, and the runs in runs]
         runs_dir: Folder of run folders, or one, whose finished runs are reported too.
-        output: HTML file to write; beside mine.html come mine.csv, mine.md and mine-tables.md.
+        output: HTML file to write; with mine.html come mine.csv, mine.md and mine-tables.md.
         figures_dir: Also draw learning curves and costs into this folder, as SVG.
-        all_rows: Also list the paper's rows that were not run.
+        all_rows: Also list the paper's datasets that were not run.
         markdown: Print a table in Markdown, and write no file.
-        chosen: The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the
-            declared contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and
-            split; accuracy, loss: the paper's and ours; costs: what a run costs; models: every model of each row;
-            differences: the exploratory differences; changes: what one change of a model brings; sizes: accuracies by
-            the number of training rows.
-        row: Report this row only, in all its editions and splits, as schubert-4.
+        chosen: The table that --markdown prints. runs: all runs; overview: the best models of each dataset; contrasts:
+            AOE less learned vectors, by recipe; accuracy, loss: the paper's and ours; costs: what a run costs; models:
+            every model of each dataset, with its exploratory difference from AOE; changes: what one change of a model
+            brings; sizes: accuracies by the number of training examples.
+        row: Report this dataset only, in all its editions and splits, as schubert-4.
         csv_file: Write one line for each run to this CSV file, and nothing else.
     """
     from adelic_lab.report.page import check_page, figures
@@ -97,7 +96,7 @@ def report(
         message = "--csv writes one file and nothing else; leave --markdown and --figures out"
         raise UsageError(message)
     if row is not None and all_rows:
-        raise UsageError("--row reports one row, --all-rows lists all")
+        raise UsageError("--row reports one dataset, --all-rows lists all")
     if csv_file is not None:
         check_output(csv_file, ".csv", option="--csv")
     elif not markdown:
@@ -124,12 +123,12 @@ def report(
 
 
 def of_row(results: "list[Result]", row: str | None) -> "list[Result]":
-    """Return the results of a row; all where none is named."""
+    """Return the results of a dataset; all if none is named."""
     if row is None:
         return results
     rows = list(dict.fromkeys(result.row for result in results))
     if row not in rows:
-        raise UnknownNameError.of("row", row, rows)
+        raise UnknownNameError.of("dataset", row, rows)
     return [result for result in results if result.row == row]
 
 

@@ -16,8 +16,5 @@ A result is an `adelic_lab.Result`, which alone knows the keys of its file. To a
 returns a `Table`, and name it in `tables.tables`. Processes that train import `files` and `published`, without pandas.
 """
 
-TABLES = (
-    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
-    "sizes",
-)
+TABLES = (*("runs", "overview", "contrasts", "accuracy", "loss", "costs", "models", "changes", "sizes"),)
 """The tables of results by name, see `tables.tables`; here, where the command line knows them without pandas."""

@@ -30,10 +30,10 @@ from adelic_lab.results.result import Result
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error")
 ERRORS = ("exact_match", "mean_absolute_error", "mean_squared_error")
-RULES = {"majority class": "majority", "look-up": "lookup", "best trivial rule": "rule"}
-"""The trivial rules by what tables call them."""
+RULES = {"majority class": "majority", "look-up": "lookup", "best baseline": "rule"}
+"""The baselines by what tables call them."""
 TRIVIAL = ("majority", "lookup")
-"""The trivial rules, which learn nothing: comparisons of models leave them out."""
+"""The baselines that learn nothing: comparisons of models leave them out."""
 ONE_CLASS, ONE_SPLIT, OTHER_PRECISION = "†", "‡", "§"
 _MEANS = (*METRICS, *ERRORS, *RULES.values(), "validation_accuracy", "validation_loss")
 
@@ -254,14 +254,14 @@ def recipe_title(family: str) -> str:
     >>> [recipe_title(name) for name in ("paper", "recipes/{row}-{embedding}.toml", "recipes/long/{row}.toml")]
     ['paper', 'tuned', 'long']
     >>> recipe_title("recipes/compact/{row}-{embedding}.toml"), recipe_title("compact --body graph")
-    ('searched compact', 'compact with body graph')
+    ('searched compact', 'compact, body graph')
     """
     name, *reading = family.split(" --")
     if name.endswith(".toml"):
         folder = PurePath(name).parent.name
         searched = f"searched {folder}" if folder in recipe_names() else folder
         name = "tuned" if folder in ("", "recipes") else searched
-    return f"{name} with {' and '.join(reading)}" if reading else name
+    return ", ".join([name, *reading])
 
 
 _DEFAULTS = {
@@ -364,13 +364,13 @@ class Comparison:
 
     @property
     def heading(self) -> str:
-        """Return what is compared, in few words: schubert-4, quick recipe, 300 training rows."""
-        return f"{self.first.title}, {recipe_title(self.recipe)} recipe{self.fewer_rows}"
+        """Return what is compared, in few words: schubert-4, quick recipe, 300 training examples."""
+        return f"{self.first.title}, {recipe_title(self.recipe)} recipe{self.fewer_examples}"
 
     @property
-    def fewer_rows(self) -> str:
-        """Return how many training rows were allowed, where not all were, after a comma: ", 300 training rows"."""
-        return f", {self.max_rows:,} training rows" if self.max_rows is not None else ""
+    def fewer_examples(self) -> str:
+        """Return how many training examples were allowed, if not all were, after a comma: ", 300 training examples"."""
+        return f", {self.max_rows:,} training examples" if self.max_rows is not None else ""
 
     @property
     def has_network(self) -> bool:

@@ -30,7 +30,7 @@ def write_report(
     Args:
         results: what was run.
         page: path of the HTML page.
-        all_rows: also list the paper's rows that were not run.
+        all_rows: also list the paper's datasets that were not run.
         row: as for `tables`.
 
     Returns:
@@ -102,7 +102,7 @@ def render_page(results: Sequence[Result], *, all_rows: bool = False, row: str |
     runs = run_frame(results)
     (best,) = tables.tables(results, "overview", row=row)
     if not all_rows:
-        models = best.frame[["AOE", "learned", "best rival", "best outside the Transformer"]]
+        models = best.frame[["AOE", "learned", "best other embedding", "best classical model"]]
         best = replace(best, frame=best.frame[(models != NOT_RUN).any(axis=1)])
     further = (
         []
@@ -113,7 +113,6 @@ def render_page(results: Sequence[Result], *, all_rows: bool = False, row: str |
         version=VERSION,
         overview=best,
         contrasts=tables.tables(results, "contrasts", row=row)[0],
-        recipes=tables.tables(results, "recipes"),
         paper=[table for table in tables.tables(results, "accuracy", "loss", row=row) if table.rows],
         rows=row_sections(comparisons(runs)),
         runs=tables.tables(results, "runs", all_rows=all_rows),
@@ -137,8 +136,9 @@ def _with_code(text: str) -> Markup:
 def figures(results: Iterable[Result]) -> dict[str, str]:
     """Return the page's figures, as SVG documents that are readable on light and on dark ground, by file name.
 
-    These are, of each row (with its edition and split) and recipe, ROW-RECIPE-rows.svg (accuracy against training
-    rows), -cost.svg and -curves.svg. Confusion matrices stay on the page: no one ink is readable on all their shades.
+    These are, of each dataset (with its edition and split) and recipe, DATASET-RECIPE-rows.svg (accuracy against
+    training examples), -cost.svg and -curves.svg. Confusion matrices stay on the page: no one ink is readable on all
+    their shades.
 
     >>> figures([])
     {}
@@ -153,37 +153,37 @@ def figures(results: Iterable[Result]) -> dict[str, str]:
 
 
 def row_sections(found: list[Comparison]) -> list[dict[str, Any]]:
-    """Return the sections of all rows and recipes, in the given order, as the page's template has them.
+    """Return the sections of all datasets and recipes, in the given order, as the page's template has them.
 
-    Each has a `title`; its `models`, a table; `tests`: declared contrast, exploratory differences, what one change of a
-    model brings, those that have a line; figures as SVG elements, None where there is none: `confusion` (of AOE's best
+    Each has a `title`; its `models`, a table; `tests`: AOE less learned vectors and what one change of a model brings,
+    those that have a line; figures as SVG elements, None where there is none: `confusion` (of AOE's best
     form and the best other model on validation data, by name), `rows`, `cost` (but for models that are `far_below`)
-    and `curves`; and `smaller`, the tables of fewer training rows.
+    and `curves`; and `smaller`, the tables of fewer training examples.
     """
     sections = []
     for one in on_most_rows(found):
-        title = f"{one.first.title}, recipe {one.recipe}{one.fewer_rows}"
+        title = f"{one.first.title}, recipe {one.recipe}{one.fewer_examples}"
         same = [c for c in found if (c.first.data, c.recipe) == (one.first.data, one.recipe)]
-        tests = [tables.contrasts_table([one]), tables.differences_table(one), tables.changes_table(one)]
+        tests = [tables.contrasts_table([one]), tables.changes_table(one)]
         best = filter(None, (one.best(kinds=["AOE"]), one.best(kinds=["rival", "outside"])))
         far_below = plots.far_below(one.models.accuracy)
         sections.append(
             {
                 "title": one.heading,
-                "models": tables.models_table(one),
+                "models": tables.models_table([one]),
                 "tests": [table for table in tests if table.rows],
                 "confusion": {
                     name: plots.confusion_matrix(one.models.loc[name], f"Confusion matrix of {name}: {title}")
                     for name in best
                 },
-                "rows": plots.accuracy_against_rows(same, f"Accuracy against training rows: {title}"),
+                "rows": plots.accuracy_against_rows(same, f"Accuracy against training examples: {title}"),
                 "cost": plots.accuracy_against_time(
                     one.models.drop(index=far_below), f"Training time against accuracy: {title}"
                 ),
                 "devices": sorted({device for runs in one.models.runs for device in runs.device}),
                 "far_below": far_below,
                 "curves": plots.learning_curves(one.models, f"Learning curves of {title}"),
-                "smaller": [*tables.sizes_tables(same), *(tables.models_table(c) for c in same if c is not one)],
+                "smaller": [*tables.sizes_tables(same), *(tables.models_table([c]) for c in same if c is not one)],
             }
         )
     return sections

@@ -1,4 +1,4 @@
-"""How figures look and are saved; learning curves, confusion matrices, accuracy against training rows and time.
+"""How figures look and are saved; learning curves, confusion matrices, accuracy against training examples and time.
 
 In the report they are SVG text that follows the page's colours.
 """
@@ -288,7 +288,7 @@ def confusion_matrix(model: Any, title: str) -> str | None:
         names = [fill(name, 12) for name in _class_names(model.run, size)]
         axes.set_xticks(range(size), names)
         axes.set_yticks(range(size), names)
-        axes.set_xlabel("the model says")
+        axes.set_xlabel("predicted class")
         axes.set_ylabel("true class")
         axes.tick_params(length=0)
         axes.spines[:].set_visible(True)
@@ -317,13 +317,15 @@ def far_below(accuracies: "pd.Series[float]") -> list[str]:
 
 
 def accuracy_against_rows(found: Sequence[Comparison], title: str) -> str | None:
-    """Return mean test accuracy against training rows as an SVG element; None if no model ran on several numbers.
+    """Return mean test accuracy against training examples as an SVG element; None if no model ran on several numbers.
 
-    A curve is a model, `found` the comparisons of a row under one recipe.
+    A curve is a model, `found` the comparisons of a dataset under one recipe.
     """
     models = pd.concat([one.models for one in found]).rename_axis(None).sort_values(["name", "train_rows"])
     models = models[models.groupby("name").train_rows.transform("nunique") > 1]
-    return None if models.empty else _accuracy_against("training rows", models, models.train_rows, title, joined=True)
+    return (
+        None if models.empty else _accuracy_against("training examples", models, models.train_rows, title, joined=True)
+    )
 
 
 def accuracy_against_time(models: pd.DataFrame, title: str) -> str:

@@ -1,7 +1,7 @@
-"""What was published for the rows of the tables: the 13 of the paper's table, and further ones.
+"""What was published for the datasets of the tables: the 13 of the paper's table, and further ones.
 
-Further rows are those of ACD tasks that have several targets a row, or a number to predict. Drawn tasks and
-tables of your own do not belong to these tables: their data depends on more than the name of the row.
+Further ones are those of ACD tasks that have several targets a row, or a number to predict. Drawn tasks and
+tables of your own do not belong to these tables: their data depends on more than the name of the dataset.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the paper's table, with published figures of the published split.
+    """A dataset of the paper's table, with published figures of the published split.
 
     Attributes:
         name: task-n, as schubert-4.
@@ -109,7 +109,7 @@ class Row:
 
 @cache
 def published_rows() -> dict[str, Row]:
-    """Return the rows of the paper's table by name, in the paper's order.
+    """Return the datasets of the paper's table by name, in the paper's order.
 
     >>> rows = published_rows()
     >>> len(rows), rows["schubert-4"].figures["paper_aoe"]
@@ -124,7 +124,7 @@ def published_rows() -> dict[str, Row]:
 
 @cache
 def further_rows() -> dict[str, str]:
-    """Return the published errors of each further row: linear model / MLP / Transformer; a dash where there are none.
+    """Return the published errors of each further dataset: linear model / MLP / Transformer; a dash if there are none.
 
     published_further.toml says what they measure.
 
@@ -142,18 +142,18 @@ def further_rows() -> dict[str, str]:
 
 
 def as_published(name: str) -> str:
-    """Return the title of a row of the paper's table, on the published split: schubert-4 (published)."""
+    """Return the title of a dataset of the paper's table, on the published split: schubert-4 (published)."""
     return f"{name} (published)"
 
 
 def split_row(name: str) -> tuple[str, int]:
-    """Return the task and the size that a row of either table names.
+    """Return the task and the size that a dataset of either table names.
 
     >>> split_row("schubert-4"), split_row("rsk-8")
     (('schubert', 4), ('rsk', 8))
     """
     known = [*published_rows(), *further_rows()]
     if name not in known:
-        raise UnknownNameError.of("row", name, known)
+        raise UnknownNameError.of("dataset", name, known)
     task, _, n = name.rpartition("-")
     return task, int(n)

@@ -1,7 +1,8 @@
 """The one kind of table, a data frame of texts with notes, and how figures are written in its cells."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ IMPOSSIBLE = "—"
 EACH_SEED = "each seed"
 
 
+_EDITIONS = re.compile(r"\((corrected|leaky|levels), ")
 Line = dict[str, Any]
 """The texts of a line of a table by column; a column that it lacks, or None, is a dash."""
 
@@ -112,11 +114,12 @@ class Table:
                 "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
                 for cells in (self.columns, *self.rows)
             )
-            notes = "\n".join(note for note in self.notes if note not in without)
+            kept = [note for note in self.notes if note not in without]
+            notes = "\n".join(f"- {note}" for note in kept) if len(kept) > 1 else "".join(kept)
             parts += ["\n".join([head, rule, *body]), *([notes] if notes else [])]
         else:
             parts.append(NOT_RUN)
-        return "\n\n".join(parts) + "\n"
+        return _EDITIONS.sub(r"(`\1`, ", "\n\n".join(parts)) + "\n"
 
     def to_csv(self) -> str:
         r"""Return the table as CSV, the columns' names first.
@@ -135,11 +138,15 @@ class Table:
 
 
 def to_markdown(tables: Sequence[Table]) -> str:
-    """Return tables in Markdown one after another; a note that several of them have stands under the last of these.
+    """Return tables in Markdown one after another; a note that several have, and that of a mark, is under the last.
 
     >>> print(to_markdown([Table.of(("row",), [("a",)], ("A note.",), name) for name in "xy"]).count("A note."))
     1
     """
+    end = max((i for i, table in enumerate(tables) if table.rows), default=0)
+    explained = wording()["marks"].values()
+    marks = [note for table in tables for note in table.notes if note in explained]
+    tables = [replace(table, notes=(*table.notes, *marks)) if i == end else table for i, table in enumerate(tables)]
     last = {note: i for i, table in enumerate(tables) if table.rows for note in table.notes}
     texts = [table.to_markdown(without=[n for n in table.notes if last.get(n) != i]) for i, table in enumerate(tables)]
     return "\n".join(texts)

@@ -1,4 +1,4 @@
-"""The tables of results: of all runs, of each row, and of all rows together.
+"""The tables of results: of all runs, of each dataset, and of all datasets together.
 
 To add one, write a function from results to lines, put its title, its columns and the sentences under it into
 wording.toml, and its name into `tables` and `adelic_lab.report.TABLES`.
@@ -20,7 +20,8 @@ from adelic_lab.results.result import Result
 RUN_COLUMNS, FURTHER_COLUMNS = (tuple(wording()[name]["columns"]) for name in ("runs", "further"))
 _RATES = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "macro-F1": "macro_f1"}
 MOST_TARGETS = 8
-"""Greatest number of targets of a row for which each target has a line of its own."""
+"""Greatest number of targets of an example for which each target has a line of its own."""
+_OTHERS = ("best other embedding", "best classical model")
 LEAST_CHANGES = 2
 """Least number of changes of one embedding that make a table."""
 
@@ -28,11 +29,11 @@ LEAST_CHANGES = 2
 def tables(results: Iterable[Result], *wanted: str, all_rows: bool = False, row: str | None = None) -> list[Table]:
     """Return the tables with these names of `TABLES`, all by default.
 
-    With `all_rows`, "runs" also lists the paper's rows that were not run. Where these are the results of one `row`,
-    nothing is said of the paper's other rows.
+    With `all_rows`, "runs" also lists the paper's datasets that were not run. If these are the results of one `row`,
+    nothing is said of the paper's other datasets.
 
     >>> [table.title for table in tables([], "overview", "loss")]
-    ['Each row', 'The paper’s table of test losses, and ours']
+    ['Every dataset', 'Test losses, the paper’s and ours']
     """
     runs = frame.run_frame(results)
     found = frame.comparisons(runs)
@@ -41,12 +42,10 @@ def tables(results: Iterable[Result], *wanted: str, all_rows: bool = False, row:
         "runs": lambda: run_tables(runs, all_rows=all_rows),
         "overview": lambda: [overview(main, row)],
         "contrasts": lambda: [contrasts_table(main)],
-        "recipes": lambda: recipe_tables(main),
         "accuracy": lambda: [paper_table(main, "accuracy", row)],
         "loss": lambda: [paper_table(main, "loss", row)],
         "costs": lambda: [costs_table(main, row)],
-        "models": lambda: [models_table(one) for one in found],
-        "differences": lambda: [each for each in map(differences_table, main) if each.rows],
+        "models": lambda: models_tables(main),
         "sizes": lambda: sizes_tables(found),
         "changes": lambda: [each for each in map(changes_table, main) if each.rows],
     }
@@ -60,11 +59,17 @@ def _accuracy(one: frame.Comparison, name: str) -> str:
     return f"{mean_of(one.models.runs[name])}{one.models.marks[name]}"
 
 
-def _named(one: frame.Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
-    """Return a model's figure with its name, which learned vectors do not need, and what more is to be said."""
+def _named(
+    one: frame.Comparison, name: str | None, metric: str = "accuracy", *, more: str = "", known: str = ""
+) -> str:
+    """Return a model's figure with its name, which learned vectors do not need, and what more is to be said.
+
+    What is `known` is left out at the end of the name.
+    """
     if name is None:
         return NOT_RUN
-    said = frame.form_alone(name + one.models.marks[name]).removeprefix("learned").lstrip(", ")
+    called = name.removesuffix(known) + one.models.marks[name]
+    said = frame.form_alone(called).removeprefix("learned").lstrip(", ")
     words = ", ".join(filter(None, [said, more]))
     return mean_of(one.models.runs[name], metric) + (f" ({words})" if words else "")
 
@@ -77,22 +82,22 @@ def _contrast(found: Mapping[str, Any] | None) -> str:
     return points(found["mean"]) + (f" ({interval})" if interval != NONE else "")
 
 
-# Each row: which recipe, which model.
+# Each dataset: which recipe, which model.
 
 
 def chosen_by_validation(
     found: Iterable[frame.Comparison], row: str | None = None
 ) -> dict[str, frame.Comparison | None]:
-    """Return for each row, by its title, the recipe under which AOE or learned vectors are best on validation data.
+    """Return for each dataset, by its title, the recipe under which AOE or learned vectors are best on validation data.
 
-    Where both ran with some recipe, it is one of these. Rows of the paper's table that were not run have None;
+    Where both ran with some recipe, it is one of these. Datasets of the paper's table that were not run have None;
     contaminated data is left out.
     """
     return {title: _choose(mine) for title, mine in _by_title(found, row).items()}
 
 
 def _by_title(found: Iterable[frame.Comparison], row: str | None) -> dict[str, list[frame.Comparison]]:
-    """Return the comparisons of each row, by its title; rows of the paper's table that were not run have none."""
+    """Return the comparisons of each dataset, by its title; those of the paper's table that were not run have none."""
     titles: dict[str, dict[str, list[frame.Comparison]]] = {
         name: {as_published(name): []} for name in published_rows() if row in (None, name)
     }
@@ -117,11 +122,11 @@ def _choose(found: Sequence[frame.Comparison]) -> frame.Comparison | None:
 
 
 def overview(found: Iterable[frame.Comparison], row: str | None = None) -> Table:
-    """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
+    """Return for each dataset AOE, learned vectors, the declared contrast, the best others, and what is published.
 
-    Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
-    have a line; contaminated data is left out. `found` has one comparison a row and recipe; where only one `row` was
-    looked at, nothing is said of the others, and p, which is adjusted for all of them, is left out.
+    Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All datasets of the paper's
+    table have a line; contaminated data is left out. `found` has one comparison per dataset and recipe; if only one
+    `row` was looked at, nothing is said of the others, and p, which is adjusted for all of them, is left out.
     """
     titles = _by_title(found, row)
     chosen = {title: _choose(every) for title, every in titles.items()}
@@ -131,20 +136,19 @@ def overview(found: Iterable[frame.Comparison], row: str | None = None) -> Table
     family = statistics.declared_family(chosen)
     for title, p in family.adjusted.items():
         lines[title]["adjusted p"] = p_text(p)
-    note = f"adjusted p: Holm’s correction over the {family.p.count()} lines of this table that could be tested."
+    note = f"adjusted p: by Holm’s method over the {family.p.count()} lines of this table that could be tested."
     return Table.named("overview", list(lines.values()), notes=[note])
 
 
 def _overview_line(title: str, every: Sequence[frame.Comparison], chosen: frame.Comparison | None) -> Line:
-    """Return the line of a row.
+    """Return the line of a dataset.
 
-    `every` recipe that ran on the row may have the best rival, where it did not run with the one that is chosen.
+    `every` recipe that ran on it may have the best other embedding, if none ran with the one that is chosen.
     """
     if chosen is None:
         row = next(row for name, row in published_rows().items() if as_published(name) == title)
-        line = dict.fromkeys(("AOE", "learned", "best rival", "best outside the Transformer", "look-up"), NOT_RUN)
-        best = _best_published(row.best_published())
-        return line | {"row": title, "majority class": _majority(row), "best published": best}
+        line: Line = dict.fromkeys(("AOE", "learned", *_OTHERS, "look-up", "best baseline"), NOT_RUN)
+        return line | {"dataset": title, "best published": _best_published(row.best_published())}
     contrast = statistics.declared_contrast(chosen)
     aoe = chosen.best(kinds=["AOE"])
     learned = contrast["learned"] if contrast else chosen.best(embeddings=["learned"])
@@ -153,19 +157,19 @@ def _overview_line(title: str, every: Sequence[frame.Comparison], chosen: frame.
         rivals = [max(rivals, key=lambda rival: rival[0].score(rival[1]))]
     row_published = frame.published_row(chosen.run)
     published = row_published.best_published(chosen.first.edition) if row_published else None
-    above = None if aoe is None or published is None else verdict(chosen.models.runs[aoe].accuracy, published[1])
+    above = "" if aoe is None or published is None else f"{verdict(chosen.models.runs[aoe].accuracy, published[1])} "
+    about = _about(aoe)
+    others = (_named(one, name, more="" if one is chosen else _recipe(one), known=about) for one, name in rivals)
     return {
-        "row": title,
-        "AOE": _named(chosen, aoe, more=_recipe(chosen)),
-        "learned": _named(chosen, learned),
+        "dataset": title,
+        "recipe": _recipe(chosen) + about,
+        "AOE": _named(chosen, aoe, known=about),
+        "learned": _named(chosen, learned, known=about),
         "AOE − learned": _contrast(contrast),
-        "best rival": next(
-            (_named(one, name, more="" if one is chosen else _recipe(one)) for one, name in rivals), NOT_RUN
-        ),
-        "best outside the Transformer": _named(chosen, chosen.best(kinds=["outside"])),
+        _OTHERS[0]: next(others, NOT_RUN),
+        _OTHERS[1]: _named(chosen, _best_classical(chosen)),
         **_rules(chosen),
-        "best published": _best_published(published),
-        "above published": above,
+        "best published": above + _best_published(published),
     }
 
 
@@ -174,43 +178,52 @@ def _best_rival(one: frame.Comparison) -> str | None:
     return max(rivals.index, key=one.score, default=None)
 
 
+def _best_classical(one: frame.Comparison) -> str | None:
+    models = one.models[(one.models.kind == "outside") & ~one.models.embedding.isin(frame.TRIVIAL)]
+    return max(models.index, key=one.score, default=None)
+
+
 def _best_published(published: tuple[str, Figure] | None) -> str:
     return NONE if published is None else f"{published[1]} ({published[0]})"
 
 
+def _about(aoe: str | None) -> str:
+    """Return the settings at the end of a name of AOE that tell two models of one form apart, after a comma.
+
+    >>> _about("AOE (characters, late), dropout=0.07"), _about("AOE (digits)")
+    (', dropout=0.07', '')
+    """
+    return (aoe or "").partition(")")[2]
+
+
 def _recipe(one: frame.Comparison) -> str:
-    return frame.recipe_title(one.recipe) + (f", {one.max_rows:,} rows" if one.max_rows else "")
-
-
-def _majority(row: Row) -> str:
-    """Return the ACD authors' rate of the majority class; a dash where it is of another edition."""
-    return str(row.acd_authors("majority") or NONE)
+    return frame.recipe_title(one.recipe) + (f", {one.max_rows:,} examples" if one.max_rows else "")
 
 
 def verdict(accuracies: Iterable[float], published: Figure) -> str:
-    """Return whether a model is above a published figure: "yes" if its whole interval is above that of the figure.
+    """Return whether a model is above a published figure: ▲ if its whole interval is above that of the figure.
 
-    Else "mean only" if the mean is above the mean, or "no". Accuracies are one a seed, the published figure in percent.
+    Else ≈ if the mean is above the mean, or ▼. Accuracies are one a seed, the published figure in percent.
 
     >>> samples = [0.96, 0.97, 0.98], [0.966, 0.967, 0.968], [0.94], [0.96]
     >>> [verdict(sample, Figure(95.0, interval=1.0)) for sample in samples]
-    ['mean only', 'yes', 'no', 'mean only']
+    ['≈', '▲', '▼', '≈']
     """
     sample = list(accuracies)
     mean, interval = 100 * float(np.mean(sample)), statistics.confidence_interval(sample)
     if mean <= published.accuracy:
-        return "no"
+        return "▼"
     top = published.accuracy + (published.interval or 0.0)
-    return "yes" if interval is not None and mean - 100 * interval > top else "mean only"
+    return "▲" if interval is not None and mean - 100 * interval > top else "≈"
 
 
-# All rows together.
+# All datasets together.
 
 
 def contrasts_table(found: Iterable[frame.Comparison]) -> Table:
-    """Return AOE minus learned vectors for each row and recipe; contaminated data is left out.
+    """Return AOE minus learned vectors for each dataset and recipe; contaminated data is left out.
 
-    It has no p: one line a row is declared, that of `overview`, and the others are exploratory.
+    It has no p: one line per dataset is declared, that of `overview`, and the others are exploratory.
     """
     lines: list[Line] = []
     for one in found:
@@ -218,46 +231,48 @@ def contrasts_table(found: Iterable[frame.Comparison]) -> Table:
             continue
         aoe, learned = contrast["aoe"], contrast["learned"]
         line: Line = {
-            "row, recipe": f"{one.first.title}, {frame.recipe_title(one.recipe)}{one.fewer_rows}",
-            "AOE": f"{mean_of(one.models.runs[aoe])} ({frame.form_alone(aoe)}){one.models.marks[aoe]}",
-            "learned": _accuracy(one, learned),
+            "dataset": one.first.title,
+            "recipe": _recipe(one) + _about(aoe),
+            "AOE": _named(one, aoe, known=_about(aoe)),
+            "learned": _named(one, learned, known=_about(aoe)),
             "look-up": percent(one.models.lookup[aoe]),
             "AOE − learned": _contrast(contrast),
             "seeds": str(contrast["seeds"]),
         }
         if rows := statistics.discordance(one.models.runs[aoe], one.models.runs[learned]):
-            line["rows: AOE / learned alone"] = f"{rows['first']:,} / {rows['second']:,}"
-            line["interval over rows"] = interval_text(rows)
+            line["only AOE / only learned right"] = f"{rows['first']:,} / {rows['second']:,}"
+            line["interval over examples"] = interval_text(rows)
         lines.append(line)
     return Table.named("contrasts", lines)
 
 
 def paper_table(found: Sequence[frame.Comparison], metric: str, row: str | None = None) -> Table:
-    """Return the paper's table of test accuracies, or of test losses, with ours beside it: a line a row and recipe.
+    """Return the paper's table of test accuracies, or of test losses, and ours.
 
-    Ours are those on the published edition and split, which are the paper's. The metric is "accuracy" or "loss"; other
-    arguments are those of `overview`.
+    Ours are of the recipe `paper` and of that which validation chose, on the paper's edition and split. The metric is
+    "accuracy" or "loss"; other arguments are those of `overview`.
     """
     lines: list[Line] = []
     for name, paper in published_rows().items() if row is None else ((row, published_rows().get(row)),):
         if paper is None:
             continue
         line: Line = {
-            "row": as_published(name),
+            "dataset": as_published(name),
             "paper: learned": _published_figure(paper.figures["paper_baseline"], metric),
             "paper: AOE": _published_figure(paper.figures["paper_aoe"], metric),
         }
         mine = [one for one in found if one.first.title == as_published(name) and one.has_network]
-        for one in mine:
-            rows = f"{one.max_rows:,} rows" if one.max_rows else ""
+        chosen = _choose(mine)
+        for one in (one for one in mine if one is chosen or one.recipe == "paper"):
+            aoe, learned = (one.best(embeddings=[embedding]) for embedding in ("adelic", "learned"))
+            about = _about(aoe)
             ours = {
-                f"ours: {who}": _named(one, one.best(embeddings=[embedding]), metric, more=rows)
-                for who, embedding in (("learned", "learned"), ("AOE", "adelic"))
+                f"ours: {who}": _named(one, name, metric, known=about)
+                for who, name in (("learned", learned), ("AOE", aoe))
             }
-            lines.append(line | {"recipe": frame.recipe_title(one.recipe)} | _rules(one) | ours)
+            lines.append(line | {"recipe": _recipe(one) + about} | _rules(one) | ours)
         if not mine:
-            not_run = dict.fromkeys(("look-up", "ours: learned", "ours: AOE"), NOT_RUN)
-            lines.append(line | {"majority class": _majority(paper)} | not_run)
+            lines.append(line | dict.fromkeys(("look-up", "best baseline", "ours: learned", "ours: AOE"), NOT_RUN))
     return Table.named(metric, lines)
 
 
@@ -267,41 +282,13 @@ def _published_figure(published: Figure, metric: str) -> str | None:
     return None if published.loss is None else f"{published.loss:.4f}"
 
 
-def recipe_tables(found: Iterable[frame.Comparison]) -> list[Table]:
-    """Return for each recipe that trained networks, and each split, the accuracies of all models on all its rows.
-
-    AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
-    """
-    groups: dict[tuple[str, str], dict[str, frame.Comparison]] = {}
-    for one in found:
-        if one.has_network:
-            groups.setdefault((one.recipe, one.first.split), {})[one.first.title + one.fewer_rows] = one
-    made = []
-    for (recipe, split), rows in groups.items():
-        models = pd.concat([one.models for one in rows.values()]).drop_duplicates("name", keep="last")
-        kinds = models.kind[~models.embedding.isin(frame.TRIVIAL)]
-        order = sorted(kinds.index, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
-        made.append(Table.named("recipes", _grid(rows, order), recipe=frame.recipe_title(recipe), split=split))
-    return made
-
-
-def _grid(found: Mapping[str, frame.Comparison], models: Iterable[str], more: Sequence[Line] = ()) -> list[Line]:
-    """Return the lines of models, further ones, and those of the trivial rules, a column a comparison."""
-    rules = {heading: _rules(one) for heading, one in found.items()}
-    return [
-        *({"model": name} | {heading: _accuracy(one, name) for heading, one in found.items()} for name in models),
-        *more,
-        *({"model": rule} | {heading: of[rule] for heading, of in rules.items()} for rule in frame.RULES),
-    ]
-
-
 def _rules(one: frame.Comparison) -> dict[str, str]:
-    """Return the accuracies of the trivial rules, by their names."""
+    """Return the accuracies of the baselines, by their names."""
     return {name: percent(rate) for name, rate in one.rules.items()}
 
 
 def sizes_tables(found: Sequence[frame.Comparison]) -> list[Table]:
-    """Return for each row and recipe that ran on several numbers of training rows the models that ran on some of them.
+    """Return the models that ran on several numbers of training examples, a table for each dataset and recipe.
 
     AOE − learned is the declared contrast of each number.
     """
@@ -312,18 +299,24 @@ def sizes_tables(found: Sequence[frame.Comparison]) -> list[Table]:
     for key in dict.fromkeys((one.first.data, one.recipe) for one in found):
         first, *fewer = groups[key]
         sizes = {
-            f"{one.max_rows:,} rows" if one.max_rows else f"all {one.run.rows['train']:,}": one for one in groups[key]
+            f"{one.max_rows:,} examples" if one.max_rows else f"all {one.run.rows['train']:,}": one
+            for one in groups[key]
         }
         shared = [name for name in first.models.index if any(name in one.models.index for one in fewer)]
         contrast = {heading: _contrast(statistics.declared_contrast(one)) for heading, one in sizes.items()}
-        lines = _grid(sizes, shared, [{"model": "AOE − learned"} | contrast])
+        rules = {heading: _rules(one) for heading, one in sizes.items()}
+        lines: list[Line] = [
+            *({"model": name} | {heading: _accuracy(one, name) for heading, one in sizes.items()} for name in shared),
+            {"model": "AOE − learned"} | contrast,
+            *({"model": rule} | {heading: of[rule] for heading, of in rules.items()} for rule in frame.RULES),
+        ]
         if fewer:
             made.append(Table.named("sizes", lines, row=first.first.title, recipe=frame.recipe_title(first.recipe)))
     return made
 
 
 def costs_table(found: Iterable[frame.Comparison], row: str | None = None) -> Table:
-    """Return what a run of AOE and of learned vectors costs on each row, and the command of the first seed's.
+    """Return what a run of AOE and of learned vectors costs on each dataset, and the command of the first seed's.
 
     Arguments are those of `overview`, whose models these are.
     """
@@ -335,9 +328,9 @@ def costs_table(found: Iterable[frame.Comparison], row: str | None = None) -> Ta
             command, _, comment = model.run.todays_command().partition("  # ")
             lines.append(
                 {
-                    "row": title,
+                    "dataset": title,
                     "model": model["name"] + model.marks,
-                    "training rows": f"{model.train_rows:,}",
+                    "training examples": f"{model.train_rows:,}",
                     "tokens, millions": None if pd.isna(model.tokens) else f"{model.tokens / 1e6:,.1f}",
                     "FLOPs": None if pd.isna(flops) else f"{flops:.1e}",
                     "seconds": table.shown_seconds(list(model.runs.run)),
@@ -347,85 +340,89 @@ def costs_table(found: Iterable[frame.Comparison], row: str | None = None) -> Ta
     return Table.named("costs", lines)
 
 
-# One row and recipe.
+# One dataset.
 
 
-def models_table(one: frame.Comparison) -> Table:
-    """Return every model of a comparison, the most accurate first, then the row's published figures."""
-    row = frame.published_row(one.run)
+def models_tables(found: Iterable[frame.Comparison]) -> list[Table]:
+    """Return for each dataset, edition and split the table of its models."""
+    groups: dict[str, list[frame.Comparison]] = {}
+    for one in found:
+        groups.setdefault(one.first.data, []).append(one)
+    return [models_table(mine) for mine in groups.values()]
+
+
+def models_table(found: Sequence[frame.Comparison]) -> Table:
+    """Return every model that ran on the same data, under each recipe, the most accurate first; the baselines last.
+
+    Models outside the Transformer belong to no recipe: AOE is compared with them in the recipe that validation chose.
+    """
+    chosen = _choose(found) or found[0]
+    ordered = sorted(found, key=lambda one: one is not chosen)
+    models = pd.concat([one.models.assign(recipe=_recipe(one), difference=pd.Series(_less(one))) for one in ordered])
+    models = models.drop_duplicates("model")[lambda every: ~every.embedding.isin(frame.TRIVIAL)]
+    if not chosen.first.contaminated:
+        models = models.sort_values("accuracy", ascending=False, kind="stable")
     lines: list[Line] = [
         {
             "model": model["name"] + model.marks,
+            "recipe": _searched(model.run) if model.kind == "outside" else model.recipe,
             "accuracy": mean_of(model.runs),
-            "above look-up": points(model.accuracy - model.lookup),
+            "AOE − model": None if pd.isna(model.difference) else model.difference,
             "seeds": str(model.n_seeds),
             "balanced accuracy": mean_of(model.runs, "balanced_accuracy"),
-            "macro-F1": mean_of(model.runs, "macro_f1"),
             "loss": mean_of(model.runs, "loss"),
             "parameters": f"{model.parameters:,}",
-            "seconds": table.shown_seconds(list(model.runs.run)),
-            "training": _training(model.run),
         }
-        for _, model in one.models.iterrows()
+        for _, model in models.iterrows()
     ]
+    lines += [{"model": name, "accuracy": rate} for name, rate in _rules(chosen).items() if name != "majority class"]
+    row = frame.published_row(chosen.run)
     lines += [
-        {"model": who, "accuracy": str(theirs), "loss": _published_figure(theirs, "loss")}
-        for who, theirs in (row.published(one.first.edition) if row else {}).items()
+        {"model": who, "recipe": "published", "accuracy": str(figure), "loss": _published_figure(figure, "loss")}
+        for who, figure in (row.published(chosen.first.edition) if row else {}).items()
     ]
-    trivial = ", ".join(f"{name} {percent(rate)} %" for name, rate in one.rules.items() if rate is not None)
-    return Table.named("models", lines, notes=[f"{one.heading}: {trivial}."], heading=one.heading)
+    title = chosen.first.title + (chosen.fewer_examples if len(found) == 1 else "")
+    return Table.named("models", lines, heading=title)
 
 
-def _training(run: Result) -> str | None:
-    recipe = run.configuration["recipe"]
-    if "d_model" not in recipe:
-        return f"search of {recipe['trials']} trials" if recipe.get("trials", 1) > 1 else None
-    epochs = f"{recipe['epochs']} epoch{'s' if recipe['epochs'] > 1 else ''}"
-    return f"{epochs}, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"
+def _searched(run: Result) -> str | None:
+    trials = run.configuration["recipe"].get("trials", 1)
+    return f"search of {trials} trials" if trials > 1 else None
 
 
-def _tested(found: Mapping[str, Any]) -> Line:
-    """Return the cells of a `difference` with its test."""
-    cells = points(found["mean"]), interval_text(found), str(found["seeds"]), p_text(found["adjusted"])
-    return dict(zip(("difference", "95 % interval", "seeds", "adjusted p"), cells, strict=True))
+def _less(one: frame.Comparison) -> dict[str, str]:
+    """Return how much more accurate AOE is than each model of a comparison, with the mark of the exploratory test."""
+    aoe = one.best(kinds=["AOE"])
+    if aoe is None:
+        return {}
+    cells = {aoe: "chosen"}
+    if contrast := statistics.declared_contrast(one):
+        cells[contrast["learned"]] = _contrast(contrast)
+    for (first, second), each in statistics.exploratory_differences(one).iterrows():
+        if aoe in (first, second):
+            found = each.to_dict()
+            if first != aoe:
+                found |= {"mean": -each["mean"], "low": -each.high, "high": -each.low}
+            cells[second if first == aoe else first] = _mark(found) + _contrast(found)
+    return cells
 
 
-def differences_table(one: frame.Comparison) -> Table:
-    """Return the exploratory differences of a comparison: AOE's form minus each model, and other pairs that differ.
+def _mark(found: Mapping[str, Any]) -> str:
+    """Return whether a difference is more than 0, less, or not told apart from it, by its adjusted p.
 
-    Where AOE did not run, the model with the best validation score takes its place.
+    >>> [_mark({"adjusted": p, "mean": mean}) for p, mean in ((0.01, 1), (0.05, -1), (0.2, 1), (float("nan"), 1))]
+    ['▲ ', '▼ ', '≈ ', '']
     """
-    found = statistics.exploratory_differences(one)
-    subject = one.best(kinds=["AOE"]) or one.best() or ""
-    declared = statistics.declared_pair(one)
-    is_mine = np.array([subject in pair for pair in found.index], dtype=bool)
-    mine, rest = found[is_mine], found[~is_mine]
-    lines: dict[str, Line] = {}
-    for (first, second), each in mine.iterrows():
-        if first != subject:
-            each = each.to_dict() | {"mean": -each["mean"], "low": -each.high, "high": -each.low}
-        other = second if first == subject else first
-        lines[other] = {f"{subject} −": other} | _tested(each)
-    standing = rest[rest.adjusted < statistics.ALPHA]
-    others = (
-        f"Of the other pairs ({len(rest)}, of which {rest.adjusted.count()} could be tested) at {statistics.ALPHA:g} "
-    )
-    differ = [f"{a} above {b} ({points(mean)})" for (a, b), mean in standing["mean"].items()]
-    others += f"these differ: {'; '.join(differ)}." if differ else "none differs."
-    said = [
-        f"{one.heading}: p over {found.adjusted.count()} pairs.",
-        *([f"The declared contrast is {' − '.join(declared)}."] if declared else []),
-        *([others] if len(rest) else []),
-    ]
-    ordered = [lines[name] for name in one.models.index if name in lines]
-    return Table.named("differences", ordered, notes=[" ".join(said)], heading=one.heading)
+    if np.isnan(found["adjusted"]):
+        return ""
+    return "≈ " if found["adjusted"] > statistics.ALPHA else "▲ " if found["mean"] > 0 else "▼ "
 
 
 def changes_table(one: frame.Comparison) -> Table:
     """Return what each change of one model costs or brings: the models that change one thing of a base, less the base.
 
-    See `changes` for the base. Without two such models of its embedding the table has no rows: other embeddings alone
-    are the differences of `differences_table`.
+    See `changes` for the base. Without two such models of its embedding the table has no lines: other embeddings alone
+    are compared in `models_table`.
     """
     base, words = frame.changes(one)
     models = one.models.loc[list(words)]
@@ -437,9 +434,9 @@ def changes_table(one: frame.Comparison) -> Table:
         )
         lines = [{"change": f"none: {first.label}", "test accuracy": _accuracy(one, base), "seeds": str(first.n_seeds)}]
         for name, each in found.sort_values("mean", ascending=False, kind="stable").iterrows():
-            cells = _tested(each)
-            cells["less the base"] = cells.pop("difference")
-            lines.append({"change": words[name], "test accuracy": _accuracy(one, name)} | cells)
+            cells = points(each["mean"]), interval_text(each), str(each.seeds), p_text(each.adjusted)
+            tested = dict(zip(("less the base", "95 % interval", "seeds", "adjusted p"), cells, strict=True))
+            lines.append({"change": words[name], "test accuracy": _accuracy(one, name)} | tested)
     return Table.named("changes", lines, heading=one.heading)
 
 
@@ -447,10 +444,10 @@ def changes_table(one: frame.Comparison) -> Table:
 
 
 def run_tables(runs: pd.DataFrame, *, all_rows: bool = False) -> list[Table]:
-    """Return the table of the tasks with one class a row, and that of the others if there are results of them.
+    """Return the table of the tasks with one class per example, and that of the others if there are results of them.
 
-    The first is left out where all results belong to the second. With `all_rows` it says "not run" of the paper's rows
-    and models that were not.
+    The first is left out where all results belong to the second. With `all_rows` it says "not run" of the paper's
+    datasets and models that were not.
     """
     if runs.empty:
         models = pd.DataFrame(columns=["exact_match", "row"])
@@ -472,7 +469,7 @@ def run_tables(runs: pd.DataFrame, *, all_rows: bool = False) -> list[Table]:
 
 
 def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[Line]:
-    """Return the lines of the tasks with one class a row, in the paper's order of rows."""
+    """Return the lines of the tasks with one class per example, in the paper's order of datasets."""
     lines: list[Line] = []
     for name in dict.fromkeys([*published_rows(), *models.row]):
         mine = sorted((model for _, model in models[models.row == name].iterrows()), key=frame.place)
@@ -480,7 +477,7 @@ def _lines(models: pd.DataFrame, *, all_rows: bool) -> list[Line]:
         ran = {model.embedding for model in mine if model.title == as_published(name)}
         for embedding, called in (("adelic", "AOE"), ("learned", "learned")):
             if all_rows and name in published_rows() and embedding not in ran:
-                line: Line = {"task": as_published(name), "model": called, "test accuracy": NOT_RUN}
+                line: Line = {"dataset": as_published(name), "model": called, "test accuracy": NOT_RUN}
                 lines.append(line | {"published": _published(published_rows()[name], embedding)})
     return lines
 
@@ -490,12 +487,12 @@ def _line(model: Any) -> Line:
     said = f" ({rules.pop()})" if len(rules) == 1 and not pd.isna(model.rule) else ""
     row, is_flat = frame.published_row(model.run), model.run.places is None
     return {
-        "task": model.title,
+        "dataset": model.title,
         "model": model["name"] + model.marks,
         "training": f"{model.training}, {model.n_seeds} seed{'s' if model.n_seeds > 1 else ''}",
         "majority class": percent(model.majority),
         "look-up": percent(model.lookup),
-        "best trivial rule": percent(model.rule) + said,
+        "best baseline": percent(model.rule) + said,
         "test accuracy": mean_of(model.runs),
         "macro-F1": mean_of(model.runs, "macro_f1"),
         "test loss": mean_of(model.runs, "loss"),
@@ -504,7 +501,7 @@ def _line(model: Any) -> Line:
 
 
 def _published(row: Row, embedding: str, edition: str | None = "published", *, is_flat: bool = True) -> str | None:
-    """Return the figures that are published for a model on an edition of a row: paper 87.89, ACD 94.6 ± 1.0."""
+    """Return the figures that are published for a model on an edition of a dataset: paper 87.89, ACD 94.6 ± 1.0."""
     paper, acd = row.paper(embedding, edition) if is_flat else None, row.acd_authors(embedding, edition)
     said = [f"paper {paper.accuracy:.2f}"] if paper else []
     return ", ".join([*said, *([f"ACD {acd}"] if acd else [])]) or None
@@ -524,7 +521,7 @@ def recipe_text(run: Result) -> str:
     reading = [f"{name} {settings[name]}" for name in ("view", "body") if settings.get(name) not in (None, "sequence")]
     said = {
         f"{run.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,
-        f"{settings.get('max_rows') or 0:,} rows": settings.get("max_rows") is not None,
+        f"{settings.get('max_rows') or 0:,} examples": settings.get("max_rows") is not None,
         "symmetries": settings.get("symmetries", False),
         ", ".join(reading): bool(reading),
         "learned positions": settings.get("positional") == "learned" and "positional" not in unused,
@@ -537,10 +534,15 @@ def _further_lines(model: Any) -> list[Line]:
     """Return the line of a model of several targets or a number, and one for each of its targets where they are few."""
     runs = model.runs
     guesses = pd.DataFrame([run.guess or {} for run in runs.run])
-    about: Line = {"task": model.title, "model": model["name"], "recipe": model.training, "seeds": str(model.n_seeds)}
+    about: Line = {
+        "dataset": model.title,
+        "model": model["name"],
+        "recipe": model.training,
+        "seeds": str(model.n_seeds),
+    }
     cells = about | {
         "target": "all",
-        "exact match, trivial rule and look-up": percent(guesses.exact_match.mean()),
+        "exact match, baseline and look-up": percent(guesses.exact_match.mean()),
         "exact match": mean_of(runs, "exact_match"),
         "loss": mean_of(runs, "loss"),
         "ACD authors": further_rows().get(model.row),
@@ -549,7 +551,7 @@ def _further_lines(model: Any) -> list[Line]:
     if not pd.isna(model.mean_squared_error):
         cells |= {
             "mean absolute error": mean_of(runs, "mean_absolute_error"),
-            "mean squared error, trivial rule and look-up": f"{guesses.mean_squared_error.mean():.4g}",
+            "mean squared error, baseline and look-up": f"{guesses.mean_squared_error.mean():.4g}",
             "mean squared error": mean_of(runs, "mean_squared_error"),
         }
     else:
@@ -572,9 +574,9 @@ def single_runs(results: Iterable[Result]) -> Table:
     `row` is followed by what else defines the data, as "gcd-200 (limit=5000)" and "mine (target sold)".
 
     `model` is the name in the other tables, and `options` what defines the embedding or was found in a search, as JSON.
-    `right` has a bit for each row of the test split, in the split's order, whether the model answers it rightly:
+    `right` has a bit for each example of the test split, in the split's order, whether the model answers it rightly:
     hexadecimal, the most significant bit first, the last byte filled with zeros, so that the number of ones is that of
-    right answers; of several targets a row, all have to be right. It is empty for older runs.
+    right answers; of several targets per example, all have to be right. It is empty for older runs.
 
     >>> single_runs([]).frame.columns[:6].tolist()
     ['row', 'edition', 'split', 'contaminated', 'model', 'options']
