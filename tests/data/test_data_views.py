@@ -101,7 +101,7 @@ def test_a_network_reads_the_view_and_the_guard_the_rows(tiny_recipe, tmp_path):
 def test_views_that_there_are_not(tiny_config, works, refused):
     with pytest.raises(UnknownNameError, match=r"unknown view 'height'; did you mean 'heights'\?"):
         tiny_config(task="lattice", n=6, view="height")
-    with pytest.raises(ConfigurationError, match="rows of weaving have no other view"):
+    with pytest.raises(ConfigurationError, match="examples of weaving have no other view"):
         tiny_config(task="weaving", n=5, edition="leaky", view="triples")
     assert "rows of gcd-1000 have no other view; leave out --view" in refused("train", "gcd", "--view", "heights")
     assert "view heights, for `adelic train --view heights`" in works("data", "info", "lattice")
