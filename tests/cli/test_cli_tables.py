@@ -335,10 +335,10 @@ def test_a_search_names_the_number_beyond_a_float(refused, table):
     ("given", "words"),
     [
         (("--model", "tres"), "did you mean 'trees'"),
-        (("--model", "trees", "--epochs", "3"), "--epochs plays no part in --model trees"),
-        (("--model", "trees", "--embedding", "adelic"), "--embedding plays no part in --model trees"),
+        (("--model", "trees", "--epochs", "3"), "--epochs has no effect with --model trees"),
+        (("--model", "trees", "--embedding", "adelic"), "--embedding has no effect with --model trees"),
         (("--model", "trees", "--columns", "other", "--symmetries"), "no symmetries that keep labels"),
-        (("--model", "trees", "--tensorboard"), "--tensorboard is for networks, and trees is none"),
+        (("--model", "trees", "--tensorboard"), "--tensorboard is for networks, and trees is not one"),
         (("--trials", "3"), "--trials belongs to --model"),
         (("--model", "trees", "--trials", "0"), "--trials 0 must be"),
     ],

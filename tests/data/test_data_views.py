@@ -103,5 +103,5 @@ def test_views_that_there_are_not(tiny_config, works, refused):
         tiny_config(task="lattice", n=6, view="height")
     with pytest.raises(ConfigurationError, match="examples of weaving have no other view"):
         tiny_config(task="weaving", n=5, edition="leaky", view="triples")
-    assert "rows of gcd-1000 have no other view; leave out --view" in refused("train", "gcd", "--view", "heights")
+    assert "gcd-1000 has no other view; leave out --view" in refused("train", "gcd", "--view", "heights")
     assert "view heights, for `adelic train --view heights`" in works("data", "info", "lattice")

@@ -269,7 +269,7 @@ def test_a_damaged_search_is_named(config_of, tmp_path, content):
         ({"trials": 2.0}, ConfigurationError, "trials=2.0"),
         ({"max_rows": -1}, ConfigurationError, "max-rows=-1"),
         ({"seed": -1}, ConfigurationError, "seed"),
-        ({"task": "kl", "n": 5}, ConfigurationError, "kl-5 has several targets or a number a row"),
+        ({"task": "kl", "n": 5}, ConfigurationError, "kl-5 has several targets or a number per example"),
         ({"task": "characters", "n": 18}, ConfigurationError, "characters-18 has several targets or a number"),
     ],
     ids=str,

@@ -220,7 +220,7 @@ def test_a_run_that_is_stopped_goes_on(stop_at, tmp_path):
         (lambda: experiment(recipe={"max_rows": 10}), "--max-rows left out"),
         (lambda: experiment(embedding="learned"), "gcd-400 has too many numbers for --embedding learned"),
         (lambda: experiment(places="late", primes=(2, 3)), "--places late has one vector per number"),
-        (lambda: experiment(places="signs", primes=(2, 3)), "--places signs tells two classes apart, and gcd-400 has"),
+        (lambda: experiment(places="signs", primes=(2, 3)), "--places signs is for two classes, and gcd-400 has"),
         (lambda: experiment(recipe={"symmetries": True}), "gcd has no symmetries"),
     ],
 )
@@ -241,7 +241,7 @@ def test_the_command_line_trains_a_network_on_a_drawn_task(works, tmp_path):
     text = works(*given)
     assert "squarefree by residues from 200 examples: test:" in text
     stored = json.loads((tmp_path / "result.json").read_text())
-    assert f" %, best trivial rule ({stored['rule_name']}) {100 * stored['rule']:.2f} %, " in text
+    assert f" %, best baseline ({stored['rule_name']}) {100 * stored['rule']:.2f} %, " in text
     assert stored["configuration"]["embedding"] == {"name": "residues", "n_primes": 3}
     again = works(*stored["command"].split()[1:], "--run-dir", tmp_path)
     assert again == text  # the printed command is this run

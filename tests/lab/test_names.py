@@ -164,9 +164,9 @@ def test_a_run_of_another_body(tiny_config, refused, tmp_path, body, n, changes)
 
 def test_what_a_body_does_not_go_with(tiny_config, refused, tmp_path):
     told = refused("train", "schubert", "--n", 3, "--recipe", "quick", "--body", "graph", "--run-dir", tmp_path / "no")
-    assert "--body graph reads n × n numbers, and these rows have 11; use --body sequence" in told
+    assert "--body graph reads n × n numbers, and these examples have 11; use --body sequence" in told
     words = ("quiver-11", "--recipe", "quick", "--body", "graph", "--norm", "pre")
     assert "--norm plays no part in --body graph" in refused("reproduce", *words)
     config = tiny_config("learned", task="quiver", n=6, body="graph")
-    with pytest.raises(ConfigurationError, match="--places late is a body of its own"):
+    with pytest.raises(ConfigurationError, match="--places late is a complete body"):
         replace(config, model=adelic_lab.EmbeddingConfig.of("adelic", places="late"))

@@ -293,7 +293,7 @@ def test_a_damaged_finished_run_is_judged_once_more_without_done(finished, read_
     config, folder, result = finished
     expected, content = read_folder(folder), (folder / name).read_bytes()
     flip(folder / name, {"result.json": b'"majority"', "metrics.jsonl": b"}", "DONE": b"  result.json"}[name])
-    with pytest.raises(RunFolderError, match=r"does not have the SHA-256 that stands in DONE; --restart begins"):
+    with pytest.raises(RunFolderError, match=r"its SHA-256 is not the one in DONE; --restart begins"):
         run(config, folder, device="cpu")
     if name == "metrics.jsonl":
         (folder / name).write_bytes(content)

@@ -3,7 +3,7 @@
 | package | what it does |
 |---|---|
 | `config` | an `Experiment`: data, model, training and seed; its fields are the only description of an option |
-| `models` | everything that can be fitted, behind one protocol: `fit`, then `evaluate` and `predict` |
+| `models` | everything that can be fitted, with one protocol: `fit`, then `evaluate` and `predict` |
 | `train` | what a training sees, its one loop, and one checkpoint |
 | `search` | Optuna: recipes and options chosen by validation |
 | `runs` | one run in its folder, and many runs: matrices, engines, lists of folders |
@@ -63,7 +63,7 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is first used: the names of rows need no torch, and a process that trains needs no matplotlib."""
+    """Import what is first used: the names of datasets need no torch, and a process that trains needs no matplotlib."""
     if name in _HOMES:
         with needs_extra("adelic_lab", "torch"):
             return getattr(importlib.import_module(_HOMES[name]), name)

@@ -70,7 +70,7 @@ def test_train_and_again(works):
     found = re.findall(r"(?<= )\d+\.\d\d(?= %)", first)
     assert found == [f"{100 * rate:.2f}" for rate in (test["accuracy"], *rates)]
     assert first.startswith("schubert-3 learned: test accuracy ")
-    assert f"best trivial rule ({result['rule_name']}) " in first
+    assert f"best baseline ({result['rule_name']}) " in first
     assert f"loss {test['loss']:.4f}, " in first
     assert first.endswith("it predicts one class only") == result["predicts_one_class"]
     before = (folder / "result.json").stat().st_mtime_ns
@@ -152,14 +152,14 @@ def test_errors_of_training(refused, folder, arguments, words):
 @pytest.mark.parametrize(
     ("task", "n", "words"),
     [
-        ("kl", 3, ("exact match", "trivial rule", "balanced", "macro-F1")),
+        ("kl", 3, ("exact match", "baseline", "balanced", "macro-F1")),
         ("rsk", 4, ("exact match", "majority class")),
-        ("characters", 5, ("exact match", "mean absolute error", "mean squared error", "trivial rule")),
+        ("characters", 5, ("exact match", "mean absolute error", "mean squared error", "baseline")),
     ],
 )
 def test_several_targets_and_numbers(works, task, n, words):
     out = works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK)
-    assert all(word in out for word in (*words, f"{task}-{n} learned: test", "trained on 16 rows"))
+    assert all(word in out for word in (*words, f"{task}-{n} learned: test", "trained on 16 examples"))
     assert works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK) == out
     (label,) = (path.name for path in Path("runs").iterdir())
     assert "exact match" in works("runs", "show", label)
@@ -227,7 +227,7 @@ def test_models_outside_the_transformer(works, folder):
     assert "majority class" in out
     assert "logistic" in out
     assert "AOE (" not in out
-    assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
+    assert works(*command) == "2 of 2 runs have a result in results and are not repeated.\n" + out
     assert len(read_results(folder / "results")) == 2
     assert {"| search, 1 trial, 200 examples, 1 seed |", "| search, 2 trials, 200 examples, 1 seed |"} <= set(
         re.findall(r"\| search, [^|]* \|", works("report", "--markdown"))
@@ -272,7 +272,7 @@ def test_reproduce(reproduced, works, monkeypatch):
     monkeypatch.chdir(folder)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")}
     assert len(before) == 5  # a result and metrics of each run, and the file of the row
-    assert works(*command) == "2 of 2 runs have a result in results, and are not run again.\n" + out
+    assert works(*command) == "2 of 2 runs have a result in results and are not repeated.\n" + out
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")} == before
 
 

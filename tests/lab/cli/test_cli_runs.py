@@ -198,7 +198,7 @@ def test_show_says_what_a_search_is(runs, works, refused, search, study):
         assert out.startswith(f"{study}: a search of `adelic tune`, 1 trial, best validation accuracy 87.50%, ")
     shown = json.loads(works("runs", "show", "mine-study", "--json"))
     assert (shown["kind"], shown["best"], shown["state"]) == ("search", 0.875, "unfinished")
-    assert "is a search, and has no learning curves" in refused("runs", "show", search, "--plot", "curves.png")
+    assert "is a search without learning curves" in refused("runs", "show", search, "--plot", "curves.png")
     assert f"{search}-seed0: finished" in works("runs", "show", f"{search}-seed0")
     beginning = refused("runs", "show", search[:-1])
     assert f"is the beginning of 3 labels: {search}-seed0, {search}-seed1, {search}" in beginning

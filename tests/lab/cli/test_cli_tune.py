@@ -57,7 +57,7 @@ def test_tune_a_drawn_task_and_train_with_it(works, folder):
     out = works(
         "tune", *data, *sizes, "--embedding", "base-digits", "--epochs", "2", "--search", "learning-rate", "--trials", 2
     )
-    assert "2 trials, 0 of them pruned (*); 600 rows trained on in" in out
+    assert "2 trials, 0 of them pruned (*); 600 examples trained on in" in out
     file = Path("recipes/gcd-300-limit-2000-base-digits.toml")
     hint = out.splitlines()[-1].removeprefix("train with it: adelic ")
     assert hint == f"train {' '.join(data)} --recipe {file}"

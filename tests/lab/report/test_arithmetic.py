@@ -293,7 +293,9 @@ def test_networks_are_trained_in_workers_too(tiny_config, tmp_path):
 
 def test_solvers_and_data_belong_together():
     e = experiment()
-    with pytest.raises(ConfigurationError, match="schubert-4 has stored rows, which own_solvers:Linear does not learn"):
+    with pytest.raises(
+        ConfigurationError, match="schubert-4 has stored examples, which own_solvers:Linear does not learn"
+    ):
         replace(e, data=TaskData("schubert", 4))
     with pytest.raises(ConfigurationError, match="own_solvers:Linear is trained by one process; leave out --devices"):
         run_distributed(e, Path("run"), devices=2, device="cpu")

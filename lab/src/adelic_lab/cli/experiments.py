@@ -33,7 +33,7 @@ TRIALS = field_options(RandomSearch, only=("trials",), group=OTHERS)
 TRAINING = [RECIPE, *field_options(TrainConfig, default="", group=_TRAINING)]
 EXPERIMENT: list[Keyword] = [
     *field_options(TaskData, TableData, DrawnData, only=_OF_TASKS, group="Data"),
-    *field_options(TableData, only=options(TableData).keys() - _OF_TASKS, group="Data: a table of your own"),
+    *field_options(TableData, only=options(TableData).keys() - _OF_TASKS, group="Data: your table"),
     *field_options(DrawnData, only=options(DrawnData).keys() - _OF_TASKS, group="Data: a drawn task"),
     name_option(EmbeddingConfig, "embedding", ", ".join(EMBEDDINGS), group=_EMBEDDING),
     *field_options(EmbeddingConfig, group=_EMBEDDING),
@@ -99,7 +99,7 @@ def train(
     with progress_bar(Path(task).name, transient=True) if speaks else nullcontext() as progress:
         config = experiment(task, given, progress)
     if tensorboard and not config.is_network:
-        raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
+        raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is not one; leave it out")
     folder = run_dir or Path("runs") / config.label
     is_alone = devices == nodes == 1 and node_rank == 0
     if not is_alone and "LOCAL_RANK" not in os.environ:
@@ -126,7 +126,7 @@ def train(
 
 
 def _proposed(config: Experiment) -> str | None:
-    """Return a line on the primes and digits of a drawn task's definition; None where AOE has others."""
+    """Return a line about the primes and digits that a drawn task defines; None if AOE has others."""
     space = config.data.space
     if space is None or not config.is_network or config.model.name != "adelic" or config.embedding.space() != space:
         return None
@@ -142,7 +142,7 @@ def experiment(task: str, given: dict[str, Any], progress: Progress | None = Non
 
     Args:
         task: name of a task, or path of a table.
-        given: the options of `EXPERIMENT`, None where not given, and the seed.
+        given: the options of `EXPERIMENT`, None if not given, and the seed.
         progress: told before a table is read; None to tell nothing.
     """
     rest = dict(given)
@@ -154,7 +154,7 @@ def experiment(task: str, given: dict[str, Any], progress: Progress | None = Non
     if model is not None:
         search = {"trials": trials, **{name: rest.pop(name) for name in ("max_rows", "symmetries")}}
         others = {"embedding": embedding, "recipe": recipe, "solver": solver, "steps": steps, **rest}
-        _refuse(others, f"plays no part in --model {model}; leave out one of the two")
+        _refuse(others, f"has no effect with --model {model}; leave out one of the two")
         how = RandomSearch(**{name: value for name, value in search.items() if value is not None})
         return Experiment(data=data, model=Classical(name=model), recipe=how, seed=seed)
     _refuse({"trials": trials}, "belongs to --model")
@@ -164,7 +164,7 @@ def experiment(task: str, given: dict[str, Any], progress: Progress | None = Non
             _refuse({"steps": steps}, "is for --solver; a network has --epochs, which share the --examples")
             return Experiment.choose(data, recipe=recipe or "fresh", embedding=embedding, seed=seed, **rest)
         rate = of_network.pop("learning_rate", None)
-        _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
+        _refuse(of_network, "is for networks, not for a --solver; leave out one of the two")
         of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
         return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
@@ -184,7 +184,7 @@ def _summary(result: Result) -> str:
     """Return a result in a line."""
     test, rule = result.test, ""
     if result.rule is not None:
-        rule = f", best trivial rule ({result.rule_name}) {_percent(result.rule)}"
+        rule = f", best baseline ({result.rule_name}) {_percent(result.rule)}"
     if result.never_seen is not None:
         parts = {"test": test} | {f"test, {split}": figures for split, figures in result.never_seen.items()}
         words = (
@@ -199,16 +199,16 @@ def _summary(result: Result) -> str:
     figures = [f"test accuracy {_percent(test['accuracy'])} ({trivial})"]
     guess = result.guess or {}
     if "exact_match" in test:
-        rate = f"exact match {_percent(test['exact_match'])} (trivial rule {_percent(guess['exact_match'])})"
+        rate = f"exact match {_percent(test['exact_match'])} (baseline {_percent(guess['exact_match'])})"
         figures = [f"test {rate}"] if "mean_squared_error" in test else [*figures, rate]
     for name in ("mean_absolute_error", "mean_squared_error"):
         if name in test:
-            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {guess[name]:.4g})")
+            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (baseline {guess[name]:.4g})")
     if "mean_squared_error" not in test:
         figures += [f"balanced {_percent(test['balanced_accuracy'])}", f"macro-F1 {_percent(test['macro_f1'])}"]
     figures += [f"loss {test['loss']:.4f}", f"{result.seconds:.0f} s"]
     if result.configuration["recipe"].get("max_rows"):
-        figures.append(f"trained on {result.rows['train']:,} rows")
+        figures.append(f"trained on {result.rows['train']:,} examples")
     text = f"{row_of({'task': result.task, 'n': result.n})} {result.embedding}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result.predicts_one_class else "")
 

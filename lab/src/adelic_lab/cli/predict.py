@@ -1,4 +1,4 @@
-"""`adelic predict`: what a trained run says of new rows."""
+"""`adelic predict`: the answers of a trained run for new rows."""
 
 import csv
 import io
@@ -28,24 +28,24 @@ def predict(
     output: File | None = None,
     lossy: Annotated[str | None, Parameter(choices=LOSSY)] = None,
 ) -> None:
-    """Predict the target of new rows by a finished RUN on a table of your own.
+    """Predict the target of new rows by a finished RUN on your table.
 
     adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days
     adelic predict runs/days examples/days.csv --output predicted.csv
 
-    Out comes a CSV of all columns of the table and one more, prediction; where the target is a class also probability,
-    how sure the model is of it. The table that the run was trained on has to be where it was, and unchanged.
+    The output is a CSV of all columns of the table and a further one, prediction; for classes also probability, the
+    model's confidence. The table that the run was trained on must be in its place, unchanged.
 
-    Numbers that did not occur in training are read by their digits, or as the embedding has it. Those with a vector for
-    each number (learned, one-hot, random) know no others, and the command says so. A model outside the Transformer
-    (train --model) is fitted once more for this, to the same rows.
+    An embedding computes the vectors of new numbers from their digits or values. Embeddings with one vector per number
+    (learned, one-hot, random) know no new numbers, and the command tells you. A model outside the Transformer (train
+    --model) is fitted once more, to the same rows.
 
     Args:
         run: Its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the runs.
         table: The new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
             under the same names. The target and other columns may be there or not.
         output: File to write, .csv.  [default: the standard output]
-        lossy: What becomes of numbers lost in floats, or of text as 00501.  [default: as in training]
+        lossy: How to treat numbers lost in floats, or text as 00501.  [default: as in training]
     """
     import adelic_lab
     from adelic.data.tables.files import read_table

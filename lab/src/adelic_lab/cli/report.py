@@ -1,4 +1,4 @@
-"""`adelic report`, and what `adelic reproduce` shows of it."""
+"""`adelic report`, and its tables in `adelic reproduce`."""
 
 import shutil
 from pathlib import Path
@@ -28,9 +28,9 @@ def print_runs(results: "list[Result]", *, all_rows: bool) -> None:
 
 
 def print_figures(table: "Table") -> None:
-    """Print a table of figures with its notes; what no terminal has room for is in the files that are written.
+    """Print a table of figures with its notes. Columns that do not fit the terminal are in the files only.
 
-    Names, which tell lines apart, stay in, however narrow the terminal is.
+    Columns of names are always shown.
     """
     from adelic_lab.report.table import NONE
 

@@ -1,6 +1,6 @@
-"""`adelic reproduce`: rows × embeddings × seeds, and the benchmarks with a plan.
+"""`adelic reproduce`: datasets × embeddings × seeds, and the benchmarks with a plan.
 
-One more benchmark with a plan is an entry of `BENCHMARKS`.
+A further benchmark is an entry of `BENCHMARKS`.
 """
 
 import importlib
@@ -61,7 +61,7 @@ def reproduce_rows(
     dry_run: cli.DryRun = False,
     **chosen: Any,
 ) -> None:
-    """Train every embedding, with every seed, on the paper's ROWS.
+    """Train every embedding, with every seed, on the paper's datasets (ROWS).
 
     adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
     adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
@@ -71,28 +71,27 @@ def reproduce_rows(
     adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
     adelic reproduce --dry-run
 
-    A run that has a result in --results-dir is not run again, and a killed one is resumed, so the command can be given
-    again at any time: with a --budget, until all is done. With Ray, a run whose machine is lost is started again, and
-    goes on if --runs-dir is on a shared disk.
+    Finished runs in --results-dir are not repeated, and stopped runs are resumed. So give the command again at any
+    time, with a --budget until all runs are done. With Ray, a run on a lost machine starts again; it resumes if
+    --runs-dir is on a shared disk.
 
-    With --models, each model outside the Transformer is searched: --trials random draws of its options are compared on
-    the validation split, in one search for all seeds, and the best one is scored on the test split.
+    With --models, one search for all seeds compares --trials random draws of each model's options on the validation
+    split. The best one is scored on the test split.
 
-    In the path of a recipe's file, {row} and {embedding} stand for each row (with its edition, unless that is the
-    published one: schubert-4-corrected) and embedding (adelic-characters for adelic:characters), so that each gets the
-    recipe that was searched for it.
+    The path of a recipe may contain {row} and {embedding}: the dataset (with its edition unless published, as
+    schubert-4-corrected) and the embedding (adelic-characters for adelic:characters).
 
-    More benchmarks have options of their own: arithmetic, number-theory and columns, below.
+    Further benchmarks: arithmetic, number-theory and columns, below.
 
     Args:
-        rows: Rows of the table, as schubert-4; further ones, in a table of their own, are characters-18, kl-5, kl-6,
-            rsk-8 and other sizes of these tasks.  [default: all whose data is available]
+        rows: Datasets, as schubert-4. Datasets outside the paper's table are characters-18, kl-5, kl-6, rsk-8 and other
+            sizes of these tasks.  [default: all whose data is available]
         embeddings: Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's
             options as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]
-        seeds: Seeds to run, a run each, as 0,1,2 or 0-4.
+        seeds: Seeds to run, one run each, as 0,1,2 or 0-4.
         workers: Number of runs at a time, each in a process of one thread.
-        budget: Stop after this time, as 25m or 1h30m; runs with the least work left come first.
-        engine: Where runs are trained: one after the other in this process (embedded), or on a Ray cluster (ray).
+        budget: Stop after this time, as 25m or 1h30m. Runs with the least work left come first.
+        engine: Where to train: one run after the other in this process (embedded), or on a Ray cluster (ray).
         address: Address of the Ray cluster.  [default: one on this machine]
         cpus_per_run: CPU cores that Ray keeps for each run.  [default: 1]
         gpus_per_run: GPUs that Ray keeps for each run.  [default: 0]
@@ -119,7 +118,7 @@ def reproduce_rows(
     if _is_dry(configs, dry_run, {"--runs-dir": runs_dir, "--results-dir": results_dir}):
         return
     if there := len(configs) - len(adelic_lab.outstanding(configs, results_dir)):
-        print(f"{there} of {len(configs)} runs have a result in {results_dir}, and are not run again.")
+        print(f"{there} of {len(configs)} runs have a result in {results_dir} and are not repeated.")
     how = {"runs": runs_dir, "device": device, "budget": _until(budget), "tensorboard": tensorboard}
     found = adelic_lab.run_matrix(configs, results=results_dir, on_run=show_run, engine=executor, **how)
     if found:
@@ -136,7 +135,7 @@ def reproduce_rows(
 
 
 def _is_dry(configs: list[Experiment], dry_run: bool, folders: dict[str, Path]) -> bool:
-    """Check that the folders that options name can be written; in a dry run, print the commands, and say so."""
+    """Check that the folders can be written; print the commands of a dry run. Return whether it is one."""
     for option, folder in folders.items():
         check_folder(folder, option)
     for config in configs if dry_run else ():
@@ -194,13 +193,13 @@ def show_run(index: int, count: int, config: Experiment) -> Iterator[Progress]:
 
 
 class Plan(NamedTuple):
-    """What the command of a benchmark is to run, and where its results belong.
+    """The runs of a benchmark's command, and the folder of its results.
 
     Attributes:
-        series: of the whole plan, which the report is about.
+        series: of the whole plan, for the report.
         chosen: the runs that the options choose.
         results: folder for the results, unless another one is given.
-        is_full: whether it is the benchmark's own plan, which the documentation shows.
+        is_full: whether it is the benchmark's full plan, which the documentation shows.
     """
 
     series: list[Any]
@@ -214,11 +213,11 @@ def plan_of(name: str, *, plan_file: Path | None, quick: bool, max_examples: int
 
     Args:
         name: of the benchmark.
-        plan_file: in place of the full plan.
-        quick: whether the quick plan takes the place of the full one.
-        max_examples: the most that runs train on, where they are fewer than the plan's.
-        chosen: the tasks, solvers, examples and seeds for `adelic_lab.plans.choose`; solvers of one's own are added to
-            the plan.
+        plan_file: instead of the full plan.
+        quick: whether to use the quick plan instead of the full one.
+        max_examples: upper limit of the training examples per run.
+        chosen: the tasks, solvers, examples and seeds for `adelic_lab.plans.choose`; your own solvers are added to the
+            plan.
     """
     if quick and plan_file:
         raise cli.UsageError("--quick is a plan, and so is --plan; give one")
@@ -244,9 +243,9 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
 
     Args:
         name: of the benchmark, as in `adelic_lab.plans` and `adelic_lab.report`, which says what is shown.
-        page: of the documentation that shows it, and its folder there.
-        about: which question it answers, behind "Find out which"; for the help, as the next.
-        more: a paragraph.
+        page: of the documentation, and its folder there.
+        about: the question that it answers, after "Find out which", for the help.
+        more: a further paragraph of the help.
     """
 
     def command(
@@ -270,29 +269,29 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
         adelic reproduce {name} --seeds 0
         adelic reproduce {name}
 
-        Each run trains one model on one task, and counts the answers that are exactly right: on unseen questions of the
-        same kind, and on splits unlike all in training. Finished runs are read, never run again, and a run goes on from
-        its last checkpoint, so the command can be given again after Ctrl-C, a kill or a spent --budget. The report is
-        always about the whole plan: what has not been run is said to be "not run". The whole plan has its results in
-        results/{name}, in a clone in experiments/, and its tables go into docs/{page} and the page docs/{page}.md. With
-        --quick, --plan or --max-examples, folders are results/{name}-NAME and the folder report in it, unless they are
-        given.{more}
+        Each run trains one model on one task and counts exactly right answers, on unseen questions of the same kind and
+        on splits unlike training. Finished runs are not repeated, and stopped runs are resumed: give the command again
+        after Ctrl-C, a kill or a spent --budget.
+
+        The report covers the whole plan and marks missing runs "not run". Results are written to results/{name}, in a
+        clone to experiments/results/{name}; there the tables go into docs/{page}.md and the pages in docs/{page}. With
+        --quick, --plan or --max-examples, the folders are results/{name}-NAME and its folder report.{more}
 
         Args:
-            tasks: Names of tasks; `adelic data list` says what each asks for.  [default: all of the plan]
+            tasks: Names of tasks (see `adelic data list`).  [default: all of the plan]
             solvers: Run these solvers or embeddings only, as fone,base-10.  [default: all]
             examples: Run these numbers of training examples only, as 100,1000.  [default: all of the plan]
-            max_examples: Train on at most this number of examples, for a first look; the results have folders of their
-                own. [default: the plan's]
-            quick: Run a small sample in a few minutes; it has folders of its own.
-            plan_file: Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.
-            seeds: Seeds to run, a run each, as 0,1,2 or 0-4.  [default: all of the plan]
+            max_examples: Train on at most this number of examples, for a first look, in separate folders.  [default:
+                the plan's]
+            quick: Run a small sample in a few minutes, in separate folders.
+            plan_file: Run your own plan, a TOML file. It may name modules, which are imported: treat it as code.
+            seeds: Seeds to run, one run each, as 0,1,2 or 0-4.  [default: all of the plan]
             workers: Number of processes, of one thread each.  [default: one for each core]
             budget: Stop after this time, as 25m or 1h30m; the shortest trainings come first.
-            results_dir: Folder for the results: a file for each task and size, with a line for each run.  [default:
+            results_dir: Folder for the results: one file per task and size, one line per run.  [default:
                 results/{name}]
-            report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report
-                beside the results]
+            report_dir: Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report of
+                the results]
         """
         chosen: dict[str, Any] = {"tasks": tasks, "solvers": solvers, "examples": examples, "seeds": seeds}
         plan = plan_of(name, plan_file=plan_file, quick=quick, max_examples=max_examples, **chosen)
@@ -329,9 +328,9 @@ def _benchmark(name: str, page: str, about: str, more: str = "") -> Callable[...
 
 _SOLVERS = f"""
 
-Solvers: {", ".join(PACKAGED)}; `adelic train --help` says what each is. Rivals as their authors published them
-are fone:published=true (also with :shifts=true), xval:published=true, xval:scaling=log and
-base-digits:number_token_weight=0.3, and one of your own is package.module:Class, a subclass of
+Solvers: {", ".join(PACKAGED)}; `adelic train --help` describes each. Rivals as published are
+fone:published=true (also with :shifts=true), xval:published=true, xval:scaling=log and
+base-digits:number_token_weight=0.3. Your own solver is package.module:Class, a subclass of
 adelic_lab.models.solvers.Solver."""
 _FORMS = "form of AOE, or which rival, reads what is asked of number columns: residues, sums, sizes, dates"
 _SIGNS = "number representation learns number theory: divisors, squares, signs, conics"

@@ -1,4 +1,4 @@
-"""`adelic runs`: list and show the runs that a folder holds."""
+"""`adelic runs`: list and show the runs in a folder."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ runs = App(
 adelic runs list
 adelic runs show schubert-4-adelic --plot curves.png
 
-A run is named by its label, the beginning of its label, or the path of its folder; so is a search.
+Name a run or a search by its label, the beginning of its label, or the path of its folder.
 """,
 )
 
@@ -47,8 +47,8 @@ def list_command(*, runs_dir: RunsDir = Path("runs"), searches: Flag = False, as
     adelic runs list --searches
     adelic runs list --runs-dir elsewhere --json
 
-    Searches are those of `adelic tune` and of models outside the Transformer, with the best validation accuracy so far;
-    with --searches they are listed alone. With --json, "kind" says which entry is a run and which a search.
+    Searches, by `adelic tune` or of models outside the Transformer, are shown with the best validation accuracy so far.
+    With --searches only they are listed. With --json, "kind" tells runs from searches.
     """
     import adelic_lab
 
@@ -90,7 +90,7 @@ def _print_searches(found: "list[SearchSummary]") -> None:
 
 @runs.command
 def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None = None, as_json: Json = False) -> None:
-    """Show the run LABEL: state, figures, learning curves, configuration; or what the search LABEL is.
+    """Show the run LABEL, with state, figures, learning curves and configuration, or the search LABEL.
 
     adelic runs show schubert-4-adelic
     adelic runs show runs/mine --plot curves.png
@@ -121,7 +121,7 @@ def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None =
             name: f"{value:,}" if type(value) is int else f"{value:.4f}" for name, value in run.result.test.items()
         }
         test = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items())
-        rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
+        rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best baseline"))
         figures = [(name, getattr(run.result, key)) for key, name in rules]
         trivial = ", ".join(f"{name} {value:.4f}" for name, value in figures if value is not None)
         say(f"test: {test} ({trivial})")
@@ -139,10 +139,10 @@ def show(label: str, /, *, runs_dir: RunsDir = Path("runs"), plot: Plot | None =
 
 
 def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -> None:
-    """Say what a search is, how far it has come, and what goes on with it."""
+    """Show the kind of a search, its progress, and the command that continues it."""
     if plot:
         raise ConfigurationError(
-            f"{search.label} is a search, and has no learning curves to plot; `adelic tune --plot` draws its trials"
+            f"{search.label} is a search without learning curves to plot; `adelic tune --plot` draws its trials"
         )
     if as_json:
         print(json.dumps(search.as_dict(), indent=2))
@@ -189,7 +189,7 @@ def _sparkline(values: list[float], width: int) -> str:
     >>> _sparkline([0.0, 0.5, 1.0], 8), _sparkline([1.0, 1.0], 8)
     ('▁▅█', '▁▁')
     """
-    if len(values) > width:  # the last value of each part, so that the end is the curve's
+    if len(values) > width:  # the last value of each part: the end is the curve's
         values = [values[(i + 1) * len(values) // width - 1] for i in range(width)]
     least, most = min(values), max(values)
     span = (most - least) or 1.0

@@ -55,23 +55,21 @@ def tune(
     adelic tune addition --examples 1000 --solver fone --steps 2000 --trials 8
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
 
-    It is written to a file that --recipe takes; a solver takes what was found as options. A trial trains once, on the
-    training split, for at most --epochs (by default the recipe's) with proposed values, and is judged by its best
-    accuracy on the validation split, on a drawn task by --test-cases further questions; no search ever sees the test
-    split. Give every embedding the same --trials, --epochs and --seed, and the budgets are equal. A value that is
-    given, as --dropout 0.1, is kept, not searched.
+    The recipe is written to a file for --recipe; a solver takes the values as options. Each trial trains once for at
+    most --epochs (by default the recipe's) with proposed values. Its score is its best accuracy on the validation
+    split, or on --test-cases further questions of a drawn task. No search sees the test split. For equal budgets give
+    every embedding the same --trials, --epochs and --seed. A given value, as --dropout 0.1, is kept, not searched.
 
-    The study is kept in a file: the same command goes on after Ctrl-C or a kill, makes more trials when --trials is
-    raised, and shows the study when all are done. Workers that are started with the same command and a --storage that
-    all can reach share the trials.
+    The study is kept in a file: the same command continues after Ctrl-C or a kill, makes more trials if --trials is
+    raised, and shows a finished study. Workers with the same command and a shared --storage share the trials.
 
       DIMENSIONS
       * searched when --search names it
 
     Args:
-        task: Name of a task, or the file of a table of your own, as for `adelic train`.
-        search: Dimensions to search, whole or in part, as norm,batch-size=32:64 or learning-rate=1e-4:1e-3.  [default:
-            those without a star]
+        task: Name of a task, or the file of your table, as for `adelic train`.
+        search: Dimensions to search, complete or in part, as norm,batch-size=32:64 or learning-rate=1e-4:1e-3.
+            [default: those without a star]
         storage: SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]
         output: File for the best recipe, .toml.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]
         plot: Also draw the study into this PNG, SVG or PDF file.
@@ -120,7 +118,7 @@ tune.__doc__ = str(tune.__doc__).replace("DIMENSIONS", textwrap.indent(space.dim
 
 
 def _row_of(config: Experiment) -> str:
-    """Return the data in the name of a recipe's file: row and edition; of a drawn task, its options too."""
+    """Return the data in the name of a recipe's file: dataset and edition; of a drawn task, its options too."""
     if isinstance(config.data, DrawnData):
         return config.data.label
     edition = None if config.data.edition == "published" else config.data.edition
@@ -155,7 +153,7 @@ def _show(study: "StudyResult") -> None:
     columns = ("trial", "validation", *(["epochs"] if has_epochs else []), *study.search.space)
     print_table(columns, rows, needed=columns[:3])
     pruned = sum(trial.state == "pruned" for trial in study.trials)
-    samples = f"{sum(t.samples for t in study.trials)} rows trained on" if has_epochs else "trained"
+    samples = f"{sum(t.samples for t in study.trials)} examples trained on" if has_epochs else "trained"
     print(
         f"{len(study.trials)} trials, {pruned} of them pruned (*); {samples} in "
         f"{sum(t.seconds for t in study.trials):.0f} s; best: trial {study.best.number}"

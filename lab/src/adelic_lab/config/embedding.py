@@ -44,7 +44,7 @@ _aoe = partial(_of, *_AOE)
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig(Model):
-    """The embedding of a network: its name and its options; an option that the embedding lacks is None.
+    """The embedding of a network: its name and its options. An option that the embedding lacks is None.
 
     Attributes:
         name: How numbers become vectors: {names}. Of these, base-digits and residues have a token for each digit or
@@ -57,14 +57,13 @@ class EmbeddingConfig(Model):
         primes: Primes at which AOE has the digits of a number, all different, as 2,3,5.
         precision: Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes
             too.
-        fractional_digits: How many of these digits stand after the point, for numbers whose denominator a prime
-            divides.
+        fractional_digits: How many of these digits are after the point, for numbers whose denominator a prime divides.
         places: Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart
             (in the sum of their logits), late (after the last layer), or as a local–global network: agree (all places
             must), signs (their product), sum (of vectors) or product (of complex numbers).
         coordinates: Coordinates of AOE that the network reads with --places flat: all, real or p-adic.
-        tied: With --places agree, signs, sum or product: whether all odd primes share one network behind its
-            first layer.
+        tied: With --places agree, signs, sum or product: whether all odd primes share one network after its first
+            layer.
         gain: With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's
             features count for more when training begins; below 1, for less.
         bases: Bases whose multiples by powers of 10 are FoNE's periods: 10 (its paper) or 2-5 (its code).
@@ -72,9 +71,9 @@ class EmbeddingConfig(Model):
         sigma: Standard deviation of the random frequencies that periodic starts from.
         base: Base of the digits that are tokens of base-digits.
         n_primes: How many primes, from 2 on, residues are taken modulo.
-        modulus: Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the
-            circle, and numbers with the same remainder modulo this one become the same point.
-        parts: Of --embedding union: the embeddings whose vectors are added, of fone, periodic, residues and xval, with
+        modulus: For --embedding angular: after how many whole numbers the circle closes. Numbers with the same
+            remainder modulo this one become the same point of the circle.
+        parts: For --embedding union: the embeddings whose vectors are added, of fone, periodic, residues and xval, with
             + between them.
         published: Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.
 
@@ -220,7 +219,7 @@ class EmbeddingConfig(Model):
     ) -> "EmbeddingConfig":
         """Return AOE with as many digits after the point as some numbers need; another embedding as it is.
 
-        `place` is how errors name a number. A PrecisionError says that one needs more digits than there are.
+        `place` is how errors name a number. A PrecisionError means that one needs more digits than there are.
 
         >>> EmbeddingConfig(name="adelic").holding([Fraction(1999, 100), 3]).fractional_digits
         2
@@ -237,7 +236,7 @@ class EmbeddingConfig(Model):
 
     @property
     def largest_float(self) -> int | None:
-        """Return the largest float of 32 or 64 bits; None where real values are no features."""
+        """Return the largest float of 32 or 64 bits; None if real values are no features."""
         if self.name == "adelic" and self.coordinates != "p-adic":
             return _FLOAT32 if self.places is None and self.features in _RAW else _FLOAT64
         return _FLOAT64 if self.name in ("union", "xval", "periodic") else None
@@ -252,7 +251,7 @@ class EmbeddingConfig(Model):
             raise ConfigurationError(f"--passes is for drawn tasks; on {row} an epoch is a pass: use --epochs")
         if recipe.body != SEQUENCE and self.places is not None:
             raise ConfigurationError(
-                f"--places {self.places} is a body of its own; leave out --body {recipe.body}, or use --places flat"
+                f"--places {self.places} is a complete body; leave out --body {recipe.body}, or use --places flat"
             )
         if experiment.vocabulary is not None:
             self.check_numbers(experiment.vocabulary, row)
@@ -267,8 +266,7 @@ class EmbeddingConfig(Model):
             )
         if self.places in OF_TWO_CLASSES and len(classes) != 2:
             raise ConfigurationError(
-                f"--places {self.places} tells two classes apart, and {row} has {len(classes)}; use --places sum or "
-                "product"
+                f"--places {self.places} is for two classes, and {row} has {len(classes)}; use --places sum or product"
             )
         if experiment.vocabulary is None and needs_vocabulary(self.name):
             raise ConfigurationError(
@@ -287,7 +285,7 @@ class EmbeddingConfig(Model):
             )
 
     def work(self, experiment: Any) -> float:
-        """Return that of the encoder; beside its matrices, a token has scores with all others, and sums by them."""
+        """Return the work of the encoder: its matrices, and each token's scores with all others and sums by them."""
         recipe = experiment.network_recipe
         if isinstance(experiment.data, DrawnData):
             return float(experiment.data.examples * recipe.passes * recipe.n_encoder_parameters)
@@ -365,7 +363,7 @@ def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[
 
 
 def embedding_text(table: Mapping[str, Any], *, always: Collection[str] = ("features",)) -> str:
-    """Return an embedding as `adelic reproduce --embeddings` takes it, but for long lists, which are abridged.
+    """Return an embedding as `adelic reproduce --embeddings` takes it; long lists are abridged.
 
     Arguments are those of `labelled`.
 
@@ -381,7 +379,7 @@ def embedding_text(table: Mapping[str, Any], *, always: Collection[str] = ("feat
 
 
 def embedding_in_paths(text: str) -> str:
-    """Return a text for `adelic reproduce --embeddings` as a part of paths: what {embedding} stands for in a recipe's.
+    """Return a text for `adelic reproduce --embeddings` as a part of paths: {embedding} in the path of a recipe.
 
     >>> embedding_in_paths("adelic:characters:late"), embedding_in_paths("periodic:sigma=0.3")
     ('adelic-characters-late', 'periodic-sigma=0.3')

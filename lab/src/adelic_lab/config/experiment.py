@@ -31,7 +31,7 @@ class Experiment(Seeded):
     """The definition of one run: its data, model, recipe and seed.
 
     Attributes:
-        data: a task of some size, a drawn task, or a table of your own.
+        data: a task of some size, a drawn task, or your own table.
         model: a network by its embedding, a model outside the Transformer, or a solver, which is for drawn tasks.
         recipe: how it is trained: a `TrainConfig` for a network, a `RandomSearch` for a model outside the Transformer,
             `Steps` for a solver.
@@ -39,15 +39,15 @@ class Experiment(Seeded):
 
     Raises:
         UnknownNameError: the model is unknown.
-        ConfigurationError: images are to be trained on although the split puts equivalent rows into several parts, or
-            the model is not made for the data, or the recipe not for the model.
+        ConfigurationError: images are to be trained on although the split puts equivalent examples into several parts,
+            or the model is not made for the data, or the recipe not for the model.
 
     >>> data = TaskData("schubert", 4)
     >>> Experiment(data=data, model=Classical(name="logistic"), recipe=RandomSearch()).command()
     'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
     >>> Experiment(data=TaskData("rsk", 8), model=Classical(name="mlp"), recipe=RandomSearch())
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class: ...
+    adelic.errors.ConfigurationError: rsk-8 has several targets or a number per example; mlp is for one ...
     """
 
     data: Source
@@ -69,7 +69,7 @@ class Experiment(Seeded):
 
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None:
-        """Return the numbers that a network reads; None where only the data tell, or they are open-ended."""
+        """Return the numbers that a network reads; None if only the data tell, or they are open-ended."""
         if self.view is not None and isinstance(self.data, TaskData):
             return self.view.vocabulary(self.data.n)
         if isinstance(self.data, DrawnData) and needs_vocabulary(self.model.name):
@@ -78,7 +78,7 @@ class Experiment(Seeded):
 
     @property
     def view(self) -> View | None:
-        """Return how rows are written for the network; None for the task's own way.
+        """Return how examples are written for the network; None for the task's own way.
 
         Raises:
             UnknownNameError, ConfigurationError: the task has no such view.
@@ -87,12 +87,12 @@ class Experiment(Seeded):
         if name is None:
             return None
         if not isinstance(self.data, TaskData):
-            raise ConfigurationError(f"rows of {self.row} have no other view; leave out --view")
+            raise ConfigurationError(f"{self.row} has no other view; leave out --view")
         return self.data.view(name)
 
     @property
     def needs_all_epochs(self) -> str | None:
-        """Return why every epoch depends on how many there are; None where a run may be given more of them later."""
+        """Return why every epoch depends on how many there are; None if a run may be given more of them later."""
         if not isinstance(self.recipe, TrainConfig):
             return f"{self.model.name} has no epochs"
         if self.recipe.schedule != "constant":
@@ -107,7 +107,7 @@ class Experiment(Seeded):
 
         Args:
             numbers: those that are to be read.
-            place: of numbers of another table than the run's, the words for where one stands.
+            place: for numbers of another table than the run's, the words for a position.
 
         Raises:
             ConfigurationError: Abacus is to read numbers of one digit, or FoNE as published negative ones.
@@ -150,9 +150,9 @@ class Experiment(Seeded):
         progress: Progress = lambda *_: None,
         **given: Any,
     ) -> "Experiment":
-        """Return the run of a network that a recipe's name, and what a user has given beside it, describe.
+        """Return the run of a network that a recipe's name and the user's options describe.
 
-        On a table of one's own AOE has the form `combined` unless another one is given; on tasks it has the paper's.
+        On your own table AOE has the form `combined` unless another one is given; on tasks it has the paper's.
 
         Args:
             data: what it is trained on.
@@ -170,7 +170,7 @@ class Experiment(Seeded):
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
         told = values | changes
         body = told.get("body", SEQUENCE)
-        check_name("body", body)  # which also loads one of your own, whose class says what it leaves unused
+        check_name("body", body)  # also loads your own class, which tells its unused options
         if unused := sorted(changes.keys() & unused_options(body)):
             raise ConfigurationError(f"--{unused[0].replace('_', '-')} plays no part in --body {body}; leave it out")
         kept = stored_embedding(table, recipe)
@@ -227,7 +227,7 @@ class Experiment(Seeded):
 
     @property
     def row(self) -> str:
-        """Return the row of the table: schubert-4."""
+        """Return the dataset of the table: schubert-4."""
         return self.data.row
 
     @property
@@ -288,14 +288,14 @@ class Experiment(Seeded):
         of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData) and not self.data.task_options
         arguments = self._search_arguments() if of_row else self.arguments()
         if arguments is None:
-            return "adelic_lab.run, with the configuration that stands in this result"
+            return "adelic_lab.run, with the configuration in this result"
         for flag, count in (("--devices", devices), ("--nodes", nodes)):
             if count > 1:
                 arguments += [flag, str(count)]
         return shlex.join(["adelic", "reproduce" if of_row else "train", *arguments])
 
     def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
-        """Return the words behind `adelic train` in the command line of this run; None if no command line defines it.
+        """Return the words after `adelic train` in the command line of this run; None if no command line defines it.
 
         Args:
             without: fields of the embedding to leave out.
@@ -322,8 +322,8 @@ class Experiment(Seeded):
         return [*parts, "--seed", str(self.seed)]
 
     def _search_arguments(self) -> list[str]:
-        """Return the words behind `adelic reproduce`."""
-        about = self.data.arguments()[3:]  # without the task and its size, which the row names
+        """Return the words after `adelic reproduce`."""
+        about = self.data.arguments()[3:]  # without the task and its size, which the dataset names
         words = [*self._recipe_words("trials"), *about, *self._recipe_words("max_rows", "symmetries")]
         return [self.row, "--models", self.model.name, *words, "--seeds", str(self.seed)]
 

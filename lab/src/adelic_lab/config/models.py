@@ -40,13 +40,13 @@ class Model(Described):
 
     @property
     def largest_float(self) -> int | None:
-        """Return the largest number that it can read as a float; None where it reads none as a float."""
+        """Return the largest number that it can read as a float; None if it reads none as a float."""
         return None
 
     def check(self, experiment: Any) -> Any:
         """Return the recipe of an `Experiment`, which imports this, without what makes the model no difference.
 
-        A ConfigurationError says that the model is not made for the data, or the recipe not for both.
+        A ConfigurationError means that the model is not made for the data, or the recipe not for both.
         """
         raise NotImplementedError
 
@@ -54,7 +54,7 @@ class Model(Described):
         """Raise ConfigurationError where it is not made for some numbers; `row` is their data's name."""
 
     def check_classes(self, row: str, has_one_class_a_row: bool | None) -> None:
-        """Raise ConfigurationError where it is not made for rows with several targets or a number; None if unknown."""
+        """Raise ConfigurationError if it cannot handle several targets or a number per example; None if unknown."""
 
     def check_digits(self, numbers: Sequence[int | Fraction], place: Callable[[Fraction], str]) -> None:
         """Raise PrecisionError where a number has more digits after the point than it reads; `place` names one."""
@@ -74,7 +74,7 @@ class ClassicalModel:
 
     Attributes:
         title: what tables call it.
-        uses_images: whether it makes a difference to train on the images of rows.
+        uses_images: whether it makes a difference to train on the images of examples.
         space: what is searched: name of an option -> its values.
 
     >>> str(CLASSICAL_MODELS["logistic"].space["inputs"])
@@ -98,7 +98,7 @@ CLASSICAL_MODELS = {
 }
 """The models outside the Transformer, by name."""
 TRIALS = "trials.jsonl"
-"""The file, in the folder of a search, that has the trials of such a model, one a line."""
+"""The file, in the folder of a search, that has the trials of such a model, one per line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,11 +129,9 @@ class Classical(Model):
         return None if self.name == "lookup" else _FLOAT64
 
     def check(self, experiment: Any) -> "RandomSearch":
-        """Return the search, with one trial of a model without options; the data have to be rows of one class."""
+        """Return the search, with one trial of a model without options; the data have to be examples of one class."""
         if isinstance(experiment.data, DrawnData):
-            raise ConfigurationError(
-                f"{experiment.row} has questions of a drawn task, which {self.name} does not learn from"
-            )
+            raise ConfigurationError(f"{experiment.row} is a drawn task; {self.name} does not learn from questions")
         self.check_classes(experiment.row, experiment.data.has_one_class_a_row)
         kind = CLASSICAL_MODELS[self.name]
         plain: dict[str, Any] = {} if kind.space else {"trials": 1}
@@ -142,10 +140,10 @@ class Classical(Model):
         return replace(search, **plain)
 
     def check_classes(self, row: str, has_one_class_a_row: bool | None) -> None:
-        """Raise ConfigurationError if rows have several targets, or a number; None is not known yet."""
+        """Raise ConfigurationError if examples have several targets, or a number; None is not known yet."""
         if has_one_class_a_row is False:
             raise ConfigurationError(
-                f"{row} has several targets or a number a row; {self.name} is for rows with one class: "
+                f"{row} has several targets or a number per example; {self.name} is for one class per example: "
                 "leave out --model, or on a table take the values for classes (answer=classes)"
             )
 
@@ -170,8 +168,8 @@ class RandomSearch(Described):
     Attributes:
         trials: Number of trials of a search, each with other values of the options: of `adelic tune`, by all workers
             together, or random draws for a model outside the Transformer.
-        max_rows: Train on at most this number of rows, chosen at random.
-        symmetries: Also train on the images of rows under the task's symmetries.
+        max_rows: Train on at most this number of examples, chosen at random.
+        symmetries: Also train on the images of examples under the task's symmetries.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -223,12 +221,12 @@ class SolverConfig(Model):
     def check(self, experiment: Any) -> "Steps":
         """Return the steps; the data have to be questions."""
         if not isinstance(experiment.data, DrawnData):
-            raise ConfigurationError(f"{experiment.row} has stored rows, which {self.name} does not learn from")
+            raise ConfigurationError(f"{experiment.row} has stored examples, which {self.name} does not learn from")
         steps: Steps = experiment.steps
         return steps
 
     def work(self, experiment: Any) -> float:
-        """Return the number of steps: what one takes is the solver's own affair."""
+        """Return the number of steps."""
         return float(experiment.steps.steps)
 
 
@@ -238,7 +236,7 @@ class Steps(Described):
 
     Attributes:
         steps: Number of steps that a solver is trained for.
-        learning_rate: Of a solver, the highest learning rate; each solver has a default of its own.
+        learning_rate: For a solver, the highest learning rate; each solver has its own default.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -260,7 +258,7 @@ Classical.trained_by, SolverConfig.trained_by = RandomSearch, Steps
 
 
 def rows_of(experiment: Any) -> tuple[TaskData, int]:
-    """Return the task that an experiment is on, and about how many rows it trains on."""
+    """Return the task that an experiment is on, and about how many examples it trains on."""
     data = experiment.data
     assert isinstance(data, TaskData), "matrices are of tasks"
     rows = find_task(data.task).estimate(data.n, data.edition).rows

@@ -64,7 +64,7 @@ def unused_options(body: str) -> tuple[str, ...]:
 
 
 def n_tokens(body: str, length: int) -> int:
-    """Return how many tokens a row of numbers is for a body: they and [CLS], or vertices of a matrix, or the whole row.
+    """Return the number of tokens of an example in a body: numbers and [CLS], vertices of a matrix, or one.
 
     >>> n_tokens("sequence", 121), n_tokens("graph", 121), n_tokens("mlp", 121)
     (122, 11, 1)
@@ -74,7 +74,7 @@ def n_tokens(body: str, length: int) -> int:
 
 
 def _registered(kind: str) -> dict[str, Any]:
-    """Return the classes where torch is loaded: a name of one's own was checked before, which loads it."""
+    """Return the classes if torch is loaded: checking your own name loads it."""
     found: dict[str, Any] = getattr(sys.modules.get("adelic.nn.registry"), _REGISTRIES[kind][1], {})
     return found
 
@@ -100,7 +100,7 @@ def solvers_in_words() -> str:
 
 
 def parse_solver(name: str) -> tuple[str, dict[str, str]]:
-    """Return the name of a solver without its options, one of `SOLVERS` or a class of your own, and the options' texts.
+    """Return the name of a solver without its options, one of `SOLVERS` or your own class, and the options' texts.
 
     Raises:
         UnknownNameError: a text names no solver; the nearest name is suggested.

@@ -51,7 +51,7 @@ class Setting(Option):
         return float(f"{value:.3g}") if self.bounds else value
 
     def in_name(self, value: Any) -> str:
-        """Return how the name of a run says a value; empty where it does not.
+        """Return how the name of a run says a value; empty if it does not.
 
         >>> Setting(name="sigma", kind=float).in_name(0.30), Setting(name="base", in_names="{}").in_name(30)
         ('sigma0.3', '30')

@@ -15,7 +15,7 @@ from adelic_lab.config.names import check_name
 from adelic_lab.config.options import Described, check_table, packaged, setting
 
 SEQUENCE = "sequence"
-"""The body where none is named."""
+"""The default body."""
 _POSITIONAL = ("embedding", "learned")
 
 
@@ -32,14 +32,14 @@ def _tables() -> dict[str, dict[str, Any]]:
 class TrainConfig(Described):
     """How a network is built and trained, whatever its embedding.
 
-    With `symmetries`, each draw of a training row draws one of its equivalent images instead. The learning rate changes
-    from epoch to epoch as `schedule` says: "cosine" is CosineAnnealingLR with T_max = epochs. A row of a class of n_i
-    rows is drawn with weight n_i^(−sampling_power), 1/√n_i in the paper; rows with several targets, or a number, are
-    drawn with equal weights. Where validation has few rows, the best of many epochs (`checkpoint` "best") is an early
-    one by chance. A place-wise model has the same n_layers and dropout; its other sizes follow from the recipe's, so
-    that it has about the same number of parameters. With `compute` "bfloat16", the factors of matrix products, and the
-    values between two products, are rounded (on the CPU not in the bodies graph and mlp); weights, their gradients,
-    optimizer, residual branches, norms, softmax and loss are always float32.
+    With `symmetries`, each draw of a training example takes one of its equivalent images. `schedule` "cosine" is
+    CosineAnnealingLR with T_max = epochs. An example of a class of n_i examples is drawn with weight
+    n_i^(−sampling_power), 1/√n_i in the paper; examples with several targets, or a number, have equal weights. If
+    validation has few examples, the best of many epochs (`checkpoint` "best") may be an early one by chance. A
+    place-wise model has the same n_layers and dropout; its other sizes are chosen for about the same number of
+    parameters. With `compute` "bfloat16", the factors of matrix products, and the values between two products, are
+    rounded (on the CPU not in the bodies graph and mlp). Weights, their gradients, optimizer, residual branches, norms,
+    softmax and loss are always float32.
 
     Attributes:
         name: How to train: {names}, or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the
@@ -84,7 +84,7 @@ class TrainConfig(Described):
     dropout: float = setting(0.1, least=0, below=1, tried=(0.0, 0.05, 0.1, 0.2, 0.3))
     epochs: int = setting(least=1, greatest=1_000_000, tried=(0.25, 0.5, 1.0), starred=True, note="of --epochs")
     schedule: str = setting("cosine", choices=("cosine", "constant"), tried=("cosine", "constant"), starred=True)
-    # Beyond the bounds, some classes' weights vanish beside those of others.
+    # Beyond the bounds, some classes' weights vanish next to others.
     sampling_power: float = setting(0.5, least=-10, greatest=10, tried=(0.0, 0.25, 0.5, 0.75, 1.0), starred=True)
     max_rows: int | None = setting(None, least=1, greatest=10**9)
     passes: int = setting(1, least=1, greatest=10**6, unwritten=1)
@@ -140,7 +140,7 @@ class TrainConfig(Described):
         [1.0, 0.854, 0.5, 0.146]
         """
         left = cosine(epoch, self.epochs) if self.schedule == "cosine" else 1.0
-        # + 1: the first step has a rate above 0, and the one behind the warm-up is the first with all of it.
+        # + 1: the first step has a rate above 0, and the one after the warm-up is the first with the full rate.
         return rate_at(step, peak=self.learning_rate, warm_up=self.warmup_steps + 1, left=left, multiplied=True)
 
 
@@ -163,7 +163,7 @@ def rate_at(step: int, *, peak: float, warm_up: int, left: float, multiplied: bo
     [0.5, 0.854, 0.5, 0.146]
     """
     risen = min(1.0, (step + 1) / warm_up)
-    # Two rules, and they differ while the rate rises alone: with one of them, results of the other would come out anew.
+    # Two formulas, which differ only while the rate rises: with one of them, results of the other would come out anew.
     return peak * risen * left if multiplied else peak * min(risen, left)
 
 
@@ -186,7 +186,7 @@ def recipes_in_words() -> str:
 
 
 def default_recipe(row: str) -> str:
-    """Return the recipe of a row where none is named: "paper" for the paper's rows, else "compact".
+    """Return the default recipe of a dataset: "paper" for the paper's datasets, else "compact".
 
     >>> default_recipe("schubert-4"), default_recipe("kl-5"), default_recipe("mine")
     ('paper', 'compact', 'compact')
@@ -195,18 +195,18 @@ def default_recipe(row: str) -> str:
 
 
 def load_recipe(name: str, row: str, **changes: Any) -> TrainConfig:
-    """Return a recipe for a row.
+    """Return a recipe for a dataset.
 
     Args:
         name: a name of `recipe_names`, or the path of a file that `adelic tune` has written: recipes/mine.toml. The
             path is the recipe's name.
-        row: of the table, as "schubert-4"; packaged recipes have epochs and rates of their own for the paper's.
+        row: the dataset, as "schubert-4"; packaged recipes have their own epochs and rates for the paper's.
         changes: fields to override; those that are None are left alone.
 
     Raises:
         UnknownNameError: the recipe is unknown.
         StorageError: the file does not exist.
-        ConfigurationError: the recipe leaves a field open for this row, or a change makes no sense, or the file is
+        ConfigurationError: the recipe leaves a field open for this dataset, or a change makes no sense, or the file is
             damaged.
 
     >>> load_recipe("paper", "schubert-4").learning_rate
@@ -218,7 +218,7 @@ def load_recipe(name: str, row: str, **changes: Any) -> TrainConfig:
 
 
 def complete(name: str, row: str, values: dict[str, Any], changes: dict[str, Any]) -> TrainConfig:
-    """Return the recipe of a name with its values for a row, some of them changed.
+    """Return the recipe of a name with its values for a dataset, some of them changed.
 
     If one is missing, or makes no sense, it is a ConfigurationError.
     """
@@ -234,7 +234,7 @@ def complete(name: str, row: str, values: dict[str, Any], changes: dict[str, Any
 def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
     """Return two tables that a recipe stores for a row: the fields of `TrainConfig` that it sets, and the embedding.
 
-    The table of the embedding is not checked; it is None where the recipe lacks one, as packaged recipes do.
+    The table of the embedding is not checked; it is None if the recipe lacks one, as packaged recipes do.
 
     >>> stored("quick", "schubert-4")[0]["epochs"], stored("quick", "schubert-4")[1]
     (30, None)
@@ -267,7 +267,7 @@ def changed_words(settings: Mapping[str, Any], table: Mapping[str, Any]) -> dict
 def read_recipe_file(path: str | Path) -> dict[str, Any]:
     """Return the tables of a recipe's file.
 
-    A StorageError says that it cannot be read, a ConfigurationError that it is not TOML.
+    A StorageError means that it cannot be read, a ConfigurationError that it is not TOML.
     """
     content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written", streams=True)
     if content is None:

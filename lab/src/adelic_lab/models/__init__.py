@@ -1,4 +1,4 @@
-"""Everything that can be fitted, behind one protocol: `fit` an experiment, then `evaluate` and `predict`.
+"""Everything that can be fitted, with one protocol: `fit` an experiment, then `evaluate` and `predict`.
 
 | module | models |
 |---|---|
@@ -30,7 +30,7 @@ from adelic_lab.train.data import TrainValidation
 from adelic_lab.train.world import ALONE, World
 
 Answered = tuple[np.ndarray, np.ndarray | None]
-"""The answers to rows, as labels are, and of classes their probabilities."""
+"""The answers to examples, as labels are, and of classes their probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +61,10 @@ class Fitted:
     """A fitted model, and the facts about it that a result reports.
 
     Attributes:
-        evaluate: from rows (rows, length) and their labels to the figures and the answers.
-        predict: from rows to the answers, and their probabilities if there are classes.
+        evaluate: from examples (rows, length) and their labels to the figures and the answers.
+        predict: from examples to the answers, and their probabilities if there are classes.
         facts: fields of the result: parameters, flops, seconds, device, versions, history and others.
-        metrics: the content of metrics.jsonl; None where the model has no epochs.
+        metrics: the content of metrics.jsonl; None if the model has no epochs.
         keeps_checkpoint: whether a finished run needs its checkpoint, to predict with.
     """
 
@@ -89,14 +89,14 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 def read(
     experiment: Experiment, data: TrainValidation, folder: Path, result: Result, new: Sequence[Fraction] = ()
 ) -> Callable[[np.ndarray], Answered]:
-    """Return what answers rows by the model of a finished run on a table, as `Fitted.predict` does.
+    """Return what answers examples by the model of a finished run on a table, as `Fitted.predict` does.
 
     Args:
         experiment: what was run.
         data: its data.
         folder: the run folder.
         result: of the run.
-        new: further numbers that rows may have; their ids lie behind those of the data's vocabulary.
+        new: further numbers that examples may contain; their ids follow those of the data's vocabulary.
 
     Raises:
         ConfigurationError: the model does not read new numbers.
@@ -108,9 +108,9 @@ def read(
 
 
 def obstacle(experiment: Experiment) -> str | None:
-    """Return why the model cannot express the task of an experiment; None where it can, as all but some solvers do.
+    """Return why the model cannot express the task of an experiment; None if it can, as all but some solvers do.
 
-    A ConfigurationError says that a solver of your own cannot be imported.
+    A ConfigurationError means that your own solver cannot be imported.
     """
     find = getattr(importlib.import_module(experiment.model.module), "obstacle", None)
     found: str | None = find and find(experiment)

@@ -1,8 +1,8 @@
 """Models outside the Transformer: majority class, look-up, logistic regression, multi-layer perceptron, boosted trees.
 
-All but look-up are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several
-forms, and which form is one of the options that a search decides. Every training row counts once: the class-balanced
-sampling of the recipes is not applied, as searches are judged by plain accuracy.
+All but look-up are scikit-learn's. A model reads an example as one vector, made of the example's integers in one of
+several forms, and which form is one of the options that a search decides. Every training example counts once: the
+class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
 
 The search is random: Optuna's `RandomSampler` draws the options of trial i, with a seed of its own, and a search that
 was killed goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on
@@ -62,11 +62,11 @@ class Estimate(NamedTuple):
     """A model that is fitted with some options.
 
     Attributes:
-        probabilities: from rows, (rows, length), to the probability of each class, (rows, n_classes).
+        probabilities: from examples, (rows, length), to the probability of each class, (rows, n_classes).
         parameters: how many numbers were fitted: coefficients and intercepts, class frequencies, nodes of trees, or
-            rows that are remembered.
-        flops: operations that one row takes: two a coefficient; for trees the comparisons on the way to a leaf, a mean
-            over the training rows, and one addition a tree.
+            examples that are remembered.
+        flops: operations that one example takes: two a coefficient; for trees the comparisons on the way to a leaf, a
+            mean over the training examples, and one addition a tree.
         converged: whether the solver reached its tolerance; None for models without a solver.
         history: learning curves, as of `adelic_lab.results.metrics.history`; empty for models without epochs.
     """
@@ -81,16 +81,16 @@ class Estimate(NamedTuple):
 def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> Fitted:
     """Search the options of a model, or continue the search, and fit the model once more with the best.
 
-    The search has a folder beside the run folder, with its trials, one a line. Signals, and `stop`, are obeyed between
-    two fits, and between two epochs. A ConfigurationError says that rows have several targets or a number, or are of
-    one class only to train on, a LeakError that a row of validation or test is among those to train on, a
+    The search has a folder next to the run folder, with its trials, one per line. Signals, and `stop`, are handled
+    between two fits, and between two epochs. A ConfigurationError means that examples have several targets or a number,
+    or only one class in training; a LeakError that an example of validation or test is among those to train on; a
     RunFolderError that the search's file is damaged, and a RunBusyError that another process is at work in it, perhaps
     with another seed: seeds share a search.
     """
     assert context.folder is not None
     rows = _with_images(experiment, data)
     if len(np.unique(rows.y_train)) < 2:
-        raise ConfigurationError(f"{experiment.data.label} has training rows of one class only")
+        raise ConfigurationError(f"{experiment.data.label} has training examples of one class only")
     searched = rows
     if experiment.seed != SEARCH_SEED:
         found = experiment.data.load(SEARCH_SEED)
@@ -146,7 +146,8 @@ def read(
 ) -> Callable[[Rows], Answered]:
     """Return the predictions of a finished run's model, which is fitted once more with the options that were chosen.
 
-    The run is on a table, whose rows have no images. Chosen inputs that know no new numbers are a ConfigurationError.
+    The run is on a table, whose examples have no images. Chosen inputs that know no new numbers are a
+    ConfigurationError.
     """
     chosen = (result.search or {})["chosen"]
     if new and not reads_any_number(chosen, len(data.numbers)):
@@ -166,22 +167,22 @@ def read(
 
 
 def _with_images(experiment: Experiment, data: TrainValidation) -> TrainValidation:
-    """Return the data with all images of the training rows where they are wanted.
+    """Return the data with all images of the training examples where they are wanted.
 
-    If a row of validation or test is among them, it is a LeakError.
+    If an example of validation or test is among them, it is a LeakError.
     """
     X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
     return replace(data, X_train=np.concatenate(X), y_train=np.concatenate(y))
 
 
 def _predict(model: Estimate, X: Rows) -> tuple[Array, Array]:
-    """Return the class of each row, of equally probable ones the first, and its probability; both are (rows,)."""
+    """Return the class of each example, of equally probable ones the first, and its probability; both are (rows,)."""
     probabilities = model.probabilities(X)
     return probabilities.argmax(axis=1), probabilities.max(axis=1).astype(np.float64)
 
 
 def _evaluate(model: Estimate, data: TrainValidation, X: Rows, y: Array) -> tuple[dict[str, float], Array]:
-    """Return a model's figures on a split, and the class of each row."""
+    """Return a model's figures on a split, and the class of each example."""
     probabilities = model.probabilities(X)
     predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)
     figures = data.objective.figures(y, predictions, cross_entropy(probabilities, y))
@@ -243,11 +244,11 @@ def estimate(name: str, options: Options, data: TrainValidation, seed: int, betw
 
 
 def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
-    """Return the map from rows, (rows, length), to a model's features.
+    """Return the map from examples, (rows, length), to a model's features.
 
-    Forms are "standardized" (the integers, each position with mean 0 and variance 1 over the training rows), "one-hot"
-    (an indicator of each position's number, (rows, length · numbers)), "integers" (as they are) and "categories" (the
-    numbers' places in the vocabulary).
+    Forms are "standardized" (the integers, each position with mean 0 and variance 1 over the training examples),
+    "one-hot" (an indicator of each position's number, (rows, length · numbers)), "integers" (as they are) and
+    "categories" (the numbers' places in the vocabulary).
 
     >>> from adelic import acd
     >>> data = TrainValidation.of(acd.load("schubert", n=3))
@@ -292,7 +293,7 @@ def cross_entropy(probabilities: Array, labels: Array) -> float:
 
 
 def _probabilities(estimator: Any, inputs: Callable[[Rows], Array], data: TrainValidation) -> Callable[[Rows], Array]:
-    """Return the map from rows to the probabilities of all classes; a class without training rows gets 0."""
+    """Return the map from examples to the probabilities of all classes; a class without training examples gets 0."""
     n_classes = data.objective.model_options()["n_classes"]
 
     def probabilities(X: Rows) -> Array:
@@ -305,7 +306,7 @@ def _probabilities(estimator: Any, inputs: Callable[[Rows], Array], data: TrainV
 
 
 def _fit_majority(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
-    """Fit the classes' frequencies in the training split, which are every row's probabilities."""
+    """Fit the classes' frequencies in the training split, which are every example's probabilities."""
     from sklearn.dummy import DummyClassifier
 
     inputs = make_inputs("integers", data)
@@ -314,7 +315,7 @@ def _fit_majority(options: Options, data: TrainValidation, seed: int, between: B
 
 
 def _fit_lookup(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
-    """Remember the training rows: the label of an equal row, else the frequencies of the classes in the table."""
+    """Remember the training rows: the label of an equal example, else the frequencies of the classes in the table."""
     memory = LookUp(data.X_train, data.y_train)
     n_classes = data.objective.model_options()["n_classes"]
     frequencies = np.zeros(n_classes)
@@ -359,7 +360,7 @@ def _fit_mlp(options: Options, data: TrainValidation, seed: int, between: Betwee
         learning_rate_init=options["learning_rate"],
         alpha=options["alpha"],
         batch_size=min(options["batch_size"], len(data.y_train)),
-        random_state=np.random.RandomState(seed),  # a number would give every epoch the same order of rows
+        random_state=np.random.RandomState(seed),  # a number would give every epoch the same order of examples
     )
     X_train = inputs(data.X_train).astype(np.float32)
     probabilities, classes = _probabilities(estimator, inputs, data), np.unique(data.y_train)
@@ -404,7 +405,7 @@ def _fit_trees(options: Options, data: TrainValidation, seed: int, between: Betw
         l2_regularization=options["l2"],
         max_features=options["features"],
         categorical_features=[True] * data.X_train.shape[1] if is_categorical else None,
-        early_stopping=False,  # it would take rows for a validation split of its own
+        early_stopping=False,  # it would take examples for its own validation split
         random_state=seed,
     )
     estimator.fit(inputs(data.X_train), data.y_train)

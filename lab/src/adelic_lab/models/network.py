@@ -46,7 +46,7 @@ from adelic_lab.train.world import ALONE, World
 
 Network = Classifier | GraphClassifier | LocalGlobalClassifier
 _BLOCK = 1 << 16
-"""Rows whose ids are found at once, in eight bytes each."""
+"""Examples whose ids are found at once, in eight bytes each."""
 
 
 def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> Fitted:
@@ -54,7 +54,7 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
     Raises:
         ConfigurationError: the memory cannot hold the model.
-        LeakError: a row of validation or test is among the rows to train on.
+        LeakError: an example of validation or test is among the examples to train on.
         RunFolderError: the checkpoint is damaged.
         DivergenceError: the loss left the finite numbers.
         Interrupted, Stopped: a signal, or `stop`, asked to stop.
@@ -174,8 +174,8 @@ def build_model(experiment: Experiment, data: TrainValidation) -> Network:
     if embedding.places in FUSIONS:
         if not isinstance(objective, OneClass):
             raise ConfigurationError(
-                f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "
-                "a number a row; use --places flat"
+                f"--places {embedding.places} is for one class per example, and {experiment.row} has several targets "
+                "or a number; use --places flat"
             )
         return LocalGlobalClassifier(
             embedding.space(),
@@ -224,7 +224,7 @@ def begin(experiment: Experiment, data: TrainValidation, device: torch.device, w
     """Return the trainer of a run with its untrained network, before its first epoch.
 
     Raises:
-        LeakError: a row of validation or test is among the rows to train on.
+        LeakError: an example of validation or test is among the examples to train on.
     """
     model = build_model(experiment, data).to(device)
     X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
@@ -235,7 +235,7 @@ def begin(experiment: Experiment, data: TrainValidation, device: torch.device, w
     return Trainer(
         model,
         experiment.network_recipe,
-        # The images of a row one after the other, as the sampler counts them.
+        # The images of an example one after the other, as the sampler counts them.
         split(X.reshape(-1, X.shape[-1]), y.reshape(-1, *y.shape[2:])),
         split(data.X_validation, data.y_validation),
         every_class=None if data.every_class is None else split(*data.every_class),
@@ -248,9 +248,9 @@ def begin(experiment: Experiment, data: TrainValidation, device: torch.device, w
 
 
 def narrow_ids(data: TrainValidation, X: np.ndarray) -> np.ndarray:
-    """Return the ids of rows, (rows, length), in one byte each where the vocabulary has no more than 256 numbers.
+    """Return the ids of examples, (rows, length), in one byte each where the vocabulary has no more than 256 numbers.
 
-    All rows of Schubert 6 with their images would take 5.6 GB in eight bytes each.
+    All examples of Schubert 6 with their images would take 5.6 GB in eight bytes each.
 
     >>> from adelic import acd
     >>> data = acd.load("schubert", n=3)

@@ -1,8 +1,8 @@
 """Plans: the runs of a benchmark of drawn tasks, as data in TOML, and their reports.
 
-A further benchmark is a folder of this package with two plans, full.toml and quick.toml, and a module of
-`adelic_lab.report` with a function `show` from series to a `Report`; its command is one more of the `BENCHMARKS` of
-`adelic_lab.cli.reproduce`. Such are `adelic_lab.report.arithmetic`, `number_theory` and `columns`.
+A further benchmark is a folder of this package with two plans, full.toml and quick.toml, a module of
+`adelic_lab.report` with a function `show` from series to a `Report`, and a command in `BENCHMARKS` of
+`adelic_lab.cli.reproduce`. Examples are `adelic_lab.report.arithmetic`, `number_theory` and `columns`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,14 +38,14 @@ _KEYS |= {"solvers", "steps", "solver_recipe", "embedding", "recipe"}
 
 @dataclass(frozen=True)
 class Series:
-    """The runs of one model on one task, which differ in the seed alone.
+    """The runs of one model on one task, one per seed.
 
     Attributes:
         label: of the model, in words, or its name.
-        experiments: one a seed.
-        published: the figure that others have published for this task, in words; None where it stands at no run.
-        results: of those that were run, see `gather`.
-        obstacle: why the solver cannot express the task, so that there are no results; None where it can.
+        experiments: one per seed.
+        published: the figure that others have published for this task, in words; None if the plan gives none here.
+        results: of the finished runs, see `gather`.
+        obstacle: why the solver cannot express the task and has no results; None if it can.
 
     >>> series = read_plan("quick", "number-theory")[0]
     >>> series.task, series.model, series.examples, series.label
@@ -94,7 +94,7 @@ class Series:
         return self.experiments[0].questions.examples
 
     def accuracies(self, split: str = "test") -> list[float]:
-        """Return the share of exact answers on a split, one a seed that was run."""
+        """Return the share of exact answers on a split, one per seed that was run."""
         return [result.figures(split)["accuracy"] for result in self.results]
 
     def at_most(self, examples: int) -> "Series":
@@ -112,31 +112,31 @@ class Series:
 def read_plan(source: str | Path, benchmark: str | None = None, *, own_solvers: Iterable[str] = ()) -> list[Series]:
     """Return the series of a plan, each once, in the order of tables.
 
-    A plan's file lists parts, [[part]], and each part may list runs, `run`; without them it is one. What stands above
-    the parts holds for all of them, and what a part says for its runs; of what is said twice the latter counts, in
-    tables key by key. A run has:
+    A plan's file lists parts, [[part]]. Each part may list runs, `run`; without them it is one run. Keys above the
+    parts hold for all parts, and keys of a part for its runs. The more specific value counts, in tables key by key. A
+    run has:
 
-    - `tasks`: names; a run of its own, some of its part's. All runs of a part are made on one task, then on the next;
-    - `examples`: a list of how many questions to train on, and `data`: further fields of `adelic.data.DrawnData`;
+    - `tasks`: names, in a run some of its part's. All runs of a part are made on one task, then on the next;
+    - `examples`: a list of numbers of training questions, and `data`: further fields of `adelic.data.DrawnData`;
     - `seeds`: how many, from 0;
-    - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
-      or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
-      size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
-      `adelic_lab.Steps`, such as a rate (steps that stand there count, not those of `steps`);
+    - `solvers`: a list of names; "own" means your own solvers. `steps` of their training is a number, or a table in
+      which each solver, or `default`, has a table from numbers of examples to numbers of steps; a size that is not
+      listed takes the steps of the next smaller one. `solver_recipe` has fields of `adelic_lab.Steps`, such as a rate;
+      its steps override `steps`;
     - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
-      "fresh". AOE has the primes and digits that the task asks for unless others stand there;
-    - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
+      "fresh". AOE has the primes and digits of the task unless others are given;
+    - `label`: of the model in words, by default its name; and `published`, in one of the runs on a task with its
       options: the figure that others have published for it, in words.
 
-    The modules of solvers that a plan names are imported when it is run, so a plan is code.
+    A plan may name modules of solvers, which are imported: treat it as code.
 
     Args:
         source: "full" or "quick" of a benchmark, or the path of a file.
-        benchmark: its name, as "number-theory"; None where the source is a path.
-        own_solvers: solvers ("module:Class") that stand in for "own".
+        benchmark: its name, as "number-theory"; None if the source is a path.
+        own_solvers: solvers ("module:Class") for the name "own".
 
     Raises:
-        ConfigurationError: the file is missing, or says something else, or names no task or model.
+        ConfigurationError: the file is missing or malformed, or names no task or model.
 
     >>> [series.task for series in read_plan("quick", "number-theory")][0]
     'gcd'
@@ -177,7 +177,7 @@ def _series(plan: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
 
 
 def _runs(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what each run has, its own and of its part and plan, behind each of its tasks."""
+    """Yield each task of each run with all keys of the run, its part and the plan."""
     parts = plan.pop("part", [])
     plan = _over({}, plan)
     for part in parts:
@@ -195,7 +195,7 @@ def _runs(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """Return what holds for a part or a run: its own counts, in tables key by key."""
+    """Return the keys of a part or a run: its own override common ones, in tables key by key."""
     if unknown := sorted(set(own) - _KEYS):
         raise ConfigurationError(f"a plan has no key {', '.join(unknown)}")
     tables = {key: common.get(key, {}) | value for key, value in own.items() if isinstance(value, dict)}
@@ -267,7 +267,7 @@ def choose(
 
 
 def experiments(plan: Iterable[Series]) -> list[Experiment]:
-    """Return all experiments of some series, seed by seed, so that each model has a figure soon.
+    """Return all experiments of some series, seed by seed: each model has a figure soon.
 
     >>> experiments([])
     []
@@ -291,7 +291,7 @@ def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
     found = []
     for series in listed:
         results = tuple(there[one] for one in series.experiments if one in there)
-        # A solver is imported only where its results are missing from a table that has others.
+        # A solver is imported only if its results are missing from a table that has others.
         is_open = there and not results and not series.experiments[0].is_network
         obstacle = build_solver(series.model).obstacle(series.asked) if is_open else None
         found.append(replace(series, results=results, obstacle=obstacle))
@@ -300,7 +300,7 @@ def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
 
 @dataclass(frozen=True)
 class Report:
-    r"""What a benchmark shows of some series.
+    r"""The tables and files of a benchmark.
 
     Attributes:
         tables: in Markdown, with their notes, by the names of their places in pages.
@@ -366,9 +366,9 @@ def write_report(
 
 
 def constants(results: Iterable[Result], split: str) -> float | None:
-    """Return the mean share of right answers of the best constant answer on a split; None where no classes are kept.
+    """Return the mean share of right answers of the best constant answer on a split; None if no classes are kept.
 
-    Which answer is best is read off the split itself, so no model that reads nothing has more.
+    The best answer is read off the split itself: no model without input scores higher.
 
     >>> from adelic_lab.report.files import read_results
     >>> constants(read_results(Path("experiments/results/number-theory-quick"))[-1:], "stratified")
@@ -390,5 +390,5 @@ def rules(results: Iterable[Result]) -> float | None:
 
 
 def _mean(rates: Mapping[tuple[int, int | None], float]) -> float | None:
-    """Return the mean over seeds and numbers of examples: of models that read the same questions one counts."""
+    """Return the mean over seeds and numbers of examples; models with the same questions count once."""
     return float(np.mean(list(rates.values()))) if rates else None

@@ -7,7 +7,7 @@
 | `frame` | a data frame with a line for each run, one with a line for each model, and which models may be compared |
 | `statistics` | intervals, tests and corrections, by SciPy and statsmodels |
 | `table` | `Table`: a data frame of texts with notes; as Markdown, CSV and HTML, and how figures are written in cells |
-| `tables` | makes all tables of results; their sentences stand in wording.toml |
+| `tables` | makes all tables of results; their sentences are in wording.toml |
 | `plots` | how figures look, and those of rows |
 | `page` | puts tables and figures together: pages, CSV, HTML (templates/report.html) |
 | `arithmetic`, `number_theory`, `columns` | tables and figures of these benchmarks |

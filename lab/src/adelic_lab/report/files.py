@@ -1,4 +1,4 @@
-"""Result files, a file a row, a JSON object a run in each of its lines, read and written; and the files of reports."""
+"""Result files: one file per dataset, one line per run, each a JSON object; and the pages of reports."""
 
 import json
 import re
@@ -17,12 +17,12 @@ _END = "<!-- end of table -->"
 
 
 def run_key(configuration: Mapping[str, Any]) -> str:
-    """Return what tells a run from others, as text: its whole configuration."""
+    """Return the identity of a run as text: its whole configuration."""
     return json.dumps(configuration, sort_keys=True)
 
 
 def model_key(result: Result) -> str:
-    """Return what tells a model from others, as text: all that was run, but for the seed."""
+    """Return the identity of a model as text: the configuration of the run, except the seed."""
     return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
@@ -54,7 +54,7 @@ def read_results(folder: Path) -> list[Result]:
 
 
 def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
-    """Return results, and behind them those of the finished runs in a folder of run folders that are not among them.
+    """Return results, followed by those of the finished runs in a folder of run folders that are not among them.
 
     Raises:
         StorageError: the folder does not exist or cannot be read.
@@ -80,7 +80,7 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
 def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
     """Return the results of experiments in a folder.
 
-    A RunFolderError says that a file is damaged, a StorageError that it cannot be read.
+    A RunFolderError means that a file is damaged, a StorageError that it cannot be read.
 
     >>> finished([], Path("no folder"))
     {}
@@ -91,7 +91,7 @@ def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment
 
 
 def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
-    """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
+    """Yield the results of a file, each after its position in words and, in a file of several, its line."""
     if path.suffix == ".json":
         if (content := read_bytes(path)) is not None:  # else a link to nowhere
             yield str(path), b"", Result.parse(content, str(path))
@@ -102,9 +102,9 @@ def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
 
 
 def write_result(folder: Path, config: Experiment, result: Result) -> None:
-    """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
+    """Write a result into the file of its dataset, in the order of the runs' labels; it replaces an older one.
 
-    Several processes may write into one folder. A RunFolderError says that the file is damaged, a StorageError that it
+    Several processes may write into one folder. A RunFolderError means that the file is damaged, a StorageError that it
     cannot be written.
     """
     path = folder / f"{config.data.label}.jsonl"
@@ -118,7 +118,7 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
 
 
 def _key(result: Result) -> tuple[str, str, int, str]:
-    """Return the key by which results are sorted and told apart: readable fields, then the whole configuration."""
+    """Return the key by which results are sorted and distinguished: readable fields, then the configuration."""
     return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)
 
 

@@ -26,32 +26,16 @@ from adelic_lab.results.result import Result
 
 KINDS = ("AOE, places apart", "AOE, in a Transformer", "rivals", "same inputs, no network")
 """The kinds of models, in the order of columns."""
-_PAGES = {
-    "one-prime": ("order", "valuation", "unit"),
-    "controls-size": ("sorting", "maximum", "floor-quotient"),
-    "controls-digits": ("decimal-digit", "noisy-sum", "residue"),
-}
-_PAGE_OF = {task: page for page, tasks in _PAGES.items() for task in tasks}
+_PAGE_OF = dict.fromkeys(("order", "valuation", "unit"), "one-prime")
+_PAGE_OF |= dict.fromkeys(("sorting", "maximum", "floor-quotient"), "controls-size")
+_PAGE_OF |= dict.fromkeys(("decimal-digit", "noisy-sum", "residue"), "controls-digits")
 """The page of a task, if it is shared with others."""
 _FLAT = "adelic-flat"
-_BARS = {
-    "AOE, residues": "AOE, residues",
-    "residues mod 25 primes": "residues as tokens",
-    "base 10": "base 10",
-    "FoNE": "FoNE",
-    "AOE, digits": "AOE, raw digits",
-}
+_BARS = {name: name for name in ("AOE, residues", "base 10", "FoNE")}
+_BARS |= {"residues mod 25 primes": "residues as tokens", "AOE, digits": "AOE, raw digits"}
 """The embeddings of one Transformer in the README's picture, and their names there."""
-_DRAWN = {
-    ("squarefree",),
-    ("moebius",),
-    ("conic",),
-    ("ternary-form",),
-    ("root-number",),
-    ("collatz",),
-    ("modular-sum", "modulus=257", "terms=2"),
-    ("modular-sum", "modulus=257", "terms=256"),
-}
+_DRAWN = {(task,) for task in ("squarefree", "moebius", "conic", "ternary-form", "root-number", "collatz")}
+_SUMS_DRAWN = {("modular-sum", "modulus=257", f"terms={n}") for n in (2, 256)}
 """The tasks with learning curves, each with its options that differ from the defaults."""
 _WARM = (*(COLOURS[i] for i in (1, 3, 4)), "#8C564B")
 _COLUMNS = 4
@@ -102,7 +86,7 @@ def show(series: list[Series]) -> Report:
 
 def _with_target(series: Sequence[Series]) -> dict[str, list[Series]]:
     """Return the series with results, by kind, of the tasks of which more was asked than to be run."""
-    mine = [one for one in series if one.results and (one.task, *one.options) in _DRAWN]
+    mine = [one for one in series if one.results and (one.task, *one.options) in _DRAWN | _SUMS_DRAWN]
     return {kind: of for kind in KINDS if (of := [one for one in mine if kind_of(one.experiments[0]) == kind])}
 
 
@@ -110,7 +94,7 @@ def _table(series: list[Series]) -> list[str]:
     """Return a caption and the table of one task: one line per series. The caption says what all series share."""
     asked = series[0].asked
     splits, is_counted = ("test", *asked.never_seen), asked.every_class
-    of_classes = ["learned, of 100"] if is_counted else ["least class"] if asked.class_names else []
+    figures = ["learned, of 100", *splits] if is_counted else [*splits, *["least class"] * bool(asked.class_names)]
     lines: list[Line] = []
     for one in series:
         results, n_planned = one.results, len(one.experiments)
@@ -136,8 +120,8 @@ def _table(series: list[Series]) -> list[str]:
     lines.append({"model": "best constant answer"} | constant)
     if rule := percent(rules(everything), none=""):
         lines.append({"model": "best baseline", "test": rule})
-    columns = ("model", "told", "examples", "seeds", *splits, *of_classes, "parameters", "seconds")
-    shown = Table.of([name for name in columns if name not in shared], lines)
+    columns = ("model", "told", "examples", "seeds", *figures, "parameters", "seconds")
+    shown = Table.of([name for name in columns if name not in shared], lines, names=2)
     return [caption, shown.to_markdown().rstrip()]
 
 
@@ -363,7 +347,7 @@ def draw_learned(curves: Sequence[Series]) -> bytes | None:
 
 
 def draw_divisors(series: Sequence[Series]) -> bytes | None:
-    """Return an SVG: a row a series, a column a GCD, the darker the fewer are right; a dot says that it is learned.
+    """Return an SVG: one line per series, one column per GCD, darker if fewer are right; a dot marks a learned one.
 
     >>> draw_divisors([]) is None
     True
@@ -390,7 +374,7 @@ def draw_divisors(series: Sequence[Series]) -> bytes | None:
 
 
 def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
-    """Return an SVG: two panels a task and choice of its options, a colour a kind of model, a line a series.
+    """Return an SVG: two panels per task and choice of its options, one colour per kind of model, one line per series.
 
     The upper panel has the questions that were trained on, those of each pass counted; the lower one has seconds of one
     core. A network's line is its right answers to validation questions after each epoch, the mean over seeds; all its

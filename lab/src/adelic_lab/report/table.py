@@ -1,4 +1,4 @@
-"""The one kind of table, a data frame of texts with notes, and how figures are written in its cells."""
+"""The table class, a data frame of texts with notes, and the format of figures in its cells."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,12 +22,12 @@ EACH_SEED = "each seed"
 
 _EDITIONS = re.compile(r"\((corrected|leaky|levels), ")
 Line = dict[str, Any]
-"""The texts of a line of a table by column; a column that it lacks, or None, is a dash."""
+"""The texts of a line of a table by column; a missing column, or None, is a dash."""
 
 
 @cache
 def wording() -> dict[str, dict[str, Any]]:
-    """Return wording.toml: titles and columns of tables, and the sentences under them, what these share filled in."""
+    """Return wording.toml: titles and columns of tables, and their notes, with shared sentences filled in."""
     found = packaged("report/wording.toml")
     plain = ("title", "columns")
     return {
@@ -64,9 +64,9 @@ class Table:
 
     @classmethod
     def of(cls, columns: Sequence[str], rows: Iterable[Sequence[str] | Line], *about: Any, **named: Any) -> "Table":
-        """Return a table of rows of cells, in order or by column; what a row lacks is left blank.
+        """Return a table of lines of cells, in order or by column; missing cells are blank.
 
-        Behind them stand notes, title and number of names, as for the class.
+        Notes, title and number of names follow, as for the class.
         """
         return cls(pd.DataFrame(list(rows), columns=list(columns), dtype=object).fillna(""), *about, **named)
 
@@ -74,9 +74,9 @@ class Table:
     def named(
         cls, name: str, lines: Sequence[Line], *, notes: Sequence[str] = (), names: int = 1, **about: str
     ) -> "Table":
-        """Return a table with the title, the columns and, behind other notes, the sentences that wording.toml has.
+        """Return a table with the title, the columns and, after other notes, the sentences of wording.toml.
 
-        The title is filled in with what the table is `about`. Columns that do not stand there are those of the lines.
+        `about` fills in the title. Without columns in wording.toml the table has those of the lines.
         """
         said = wording()[name]
         frame = pd.DataFrame(lines, columns=said.get("columns"), dtype=object).fillna(NONE)
@@ -85,7 +85,7 @@ class Table:
         return cls(frame, (*notes, *sentences), title, names)
 
     def __post_init__(self) -> None:
-        """Explain the marks that stand in cells."""
+        """Explain the marks in cells."""
         text = "".join(map(str, self.frame.to_numpy().ravel()))
         marks = {"one_class": ONE_CLASS, "one_split": ONE_SPLIT, "precision": OTHER_PRECISION, "each_seed": EACH_SEED}
         found = (wording()["marks"][name] for name, mark in marks.items() if mark in text)
@@ -98,11 +98,11 @@ class Table:
 
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Return the cells, row by row."""
+        """Return the cells, line by line."""
         return tuple(self.frame.itertuples(index=False, name=None))
 
     def to_markdown(self, *, without: Collection[str] = ()) -> str:
-        """Return the table in Markdown, under its heading; "not run" in place of an empty one.
+        """Return the table in Markdown, under its heading; "not run" if it is empty.
 
         Args:
             without: notes to leave out.
@@ -162,8 +162,8 @@ def mean_with_interval(
 ) -> str:
     """Return a mean as text, with the half width of its confidence interval; of two values with their range.
 
-    Values are one a seed, "not run" is the text without any, and a dash where one of them is missing. They are
-    multiplied by `scale`, since rates are shown in percent; `write` and `write_interval` may write them otherwise.
+    Values are one per seed; without any the text is "not run", and a missing one makes it a dash. They are multiplied
+    by `scale`, since rates are shown in percent; `write` and `write_interval` may format them otherwise.
 
     >>> mean_with_interval([0.90, 0.92, 0.94]), mean_with_interval([0.5], decimals=1), mean_with_interval([])
     ('92.00 ± 4.97', '50.0', 'not run')
@@ -221,7 +221,7 @@ def points(difference: float) -> str:
 
 
 def interval_text(found: Mapping[str, Any]) -> str:
-    """Return the interval of a `difference` in percentage points: −1.00 to +2.50; a dash where there is none.
+    """Return the interval of a `difference` in percentage points: −1.00 to +2.50; a dash if there is none.
 
     >>> interval_text({"low": -0.01, "high": 0.025}), interval_text({"low": float("nan")})
     ('−1.00 to +2.50', '–')
@@ -232,7 +232,7 @@ def interval_text(found: Mapping[str, Any]) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p-value as a table shows it; a dash where nothing was tested.
+    """Return a p-value as a table shows it; a dash if nothing was tested.
 
     >>> [p_text(p) for p in (float("nan"), 0.0002, 0.0123, 1.0)]
     ['–', '< 0.001', '0.012', '1']
@@ -243,7 +243,7 @@ def p_text(p: float) -> str:
 
 
 def shown_seconds(results: Sequence[Result]) -> str:
-    """Return the mean time of training on the first's device, behind ≈ where other work may have lengthened it."""
+    """Return the mean training time on the first device, after ≈ if other work may have lengthened it."""
     timed = of_one_device(results)
     mean = float(np.mean([result.seconds for result in timed]))
     mark = "" if all(result.was_quiet for result in timed) else "≈ "
@@ -251,7 +251,7 @@ def shown_seconds(results: Sequence[Result]) -> str:
 
 
 def of_one_device(results: Sequence[Result]) -> list[Result]:
-    """Return the results of the device that the first ran on: a mean of two devices' seconds would say nothing."""
+    """Return the results on the device of the first: a mean of seconds over two devices has no meaning."""
     return [result for result in results if result.device == results[0].device]
 
 

@@ -42,7 +42,7 @@ def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> 
 def calibration_error(confidence: npt.NDArray[np.floating[Any]], is_right: npt.NDArray[np.bool_]) -> float:
     """Return the expected calibration error: how far confidence and accuracy are apart, by 15 bins of confidence.
 
-    Σ over bins of (share of the rows) · |accuracy − mean confidence|; the bins have equal width, (0, 1/15], ….
+    Σ over bins of (share of the examples) · |accuracy − mean confidence|; the bins have equal width, (0, 1/15], ….
 
     Both are (rows,): the probability of the predicted class, and whether it is the true one.
 
@@ -59,7 +59,7 @@ def calibration_error(confidence: npt.NDArray[np.floating[Any]], is_right: npt.N
 
 
 def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, float]:
-    """Return the figures of rows with several targets: means over the targets, and the rate of rows without an error.
+    """Return the figures of several targets: means over the targets, and the rate of examples without an error.
 
     Both are (rows, n_targets).
 

@@ -1,4 +1,4 @@
-"""Predictions as a result file keeps them, packed bit by bit, so that anybody can count the right answers again."""
+"""Predictions in a result file, packed bit by bit: anybody can count the right answers again."""
 
 import base64
 import binascii
@@ -24,8 +24,8 @@ MOST_BYTES = 1 << 23
 def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
     """Return class indices as base64 text of their bits, most significant first, the last byte filled with zeros.
 
-    421 rows of two classes are 53 bytes, 72 letters. Several targets a row stand one after another. They are (rows,) or
-    (rows, targets).
+    421 examples of two classes are 53 bytes, 72 letters. Several targets per example stand one after another. They are
+    (rows,) or (rows, targets).
 
     >>> pack(np.array([1, 0, 0, 0, 0, 0, 0, 1]), 2)
     'gQ=='
@@ -40,7 +40,7 @@ def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
 def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
     """Return the class indices that `pack` has written, in their shape.
 
-    A text that is not base64, or holds another number of rows, is a ValueError.
+    A text that is not base64, or holds another number of examples, is a ValueError.
 
     >>> unpack("gQ==", (8,), 2).tolist()
     [1, 0, 0, 0, 0, 0, 0, 1]
@@ -85,7 +85,7 @@ def pack_wrong(wanted: Answers, given: Answers) -> str:
     """Return what a result keeps of the answers to drawn questions: those that are wrong, and where, as base64 text.
 
     The right ones are drawn again from the seed, see `adelic_lab.results.recounting`. Answers are (n,): integers,
-    Fractions, or None where there is none.
+    Fractions, or None if there is none.
 
     >>> unpack_wrong(pack_wrong(np.array([1, 2, 3, 4]), np.array([1, 3, 3, None], dtype=object)))
     {1: 3, 3: None}

@@ -1,4 +1,4 @@
-"""The answers of a run to the questions of a drawn task, which are drawn again: so that anybody can count them."""
+"""The answers of a run to the questions of a drawn task, which are drawn again: anybody can count them."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def asked_again(result: Result) -> dict[str, tuple[Operands, Answers, Answers]] 
     Questions and right answers are drawn again from the run's seed: operands (n, arity), answers (n,).
 
     Returns:
-        By split, "test" first; None where the result keeps no answers: it is older, or not of a drawn task.
+        By split, "test" first; None if the result keeps no answers: it is older, or not of a drawn task.
 
     Raises:
         RunFolderError: other questions are drawn today than those of the result.

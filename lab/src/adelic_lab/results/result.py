@@ -114,22 +114,22 @@ def check(value: Any, schema: Any, name: str = "") -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The result of one run: its experiment, its figures on the test split, and those of trivial rules.
+    """The result of one run: its experiment, its figures on the test split, and those of baselines.
 
     Attributes:
-        task, n, edition, split: of the data; n and edition are None for a table of your own.
+        task, n, edition, split: of the data; n and edition are None for your own table.
         contaminated: whether the edition shows a leak.
         embedding: name of the embedding, or of a model outside the Transformer.
         features: AOE's form, or the form in which another model reads numbers; None for models with one form only.
-        places: where AOE's places meet; None where they are one vector, which older files call "flat".
+        places: where AOE's places meet; None if they are one vector, which older files call "flat".
         recipe, seed: of the experiment.
         test: figures on the test split: accuracy, loss, and what the kind of prediction has besides.
         validation: accuracy and loss of the weights that were chosen.
-        majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training rows,
-            and of the best trivial rule, whose name is rule_name, see `adelic.data.rules`. Drawn tasks with numbers as
-            answers have no rule, nor have older results.
+        majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training
+            examples, and of the best baseline, named rule_name, see `adelic.data.rules`. Drawn tasks with
+            numbers as answers have none, nor have older results.
         guess: of several targets or a number, the figures of always giving the most frequent answer.
-        predicts_one_class: whether the model gives all rows the same answer; None in older results of solvers.
+        predicts_one_class: whether the model gives all examples the same answer; None in older results of solvers.
         never_seen: of a drawn task, the figures on each split of questions unlike those in training.
         by_class: of a drawn task with classes, for the test and each such split, how many questions of each class there
             are, and how many of them have the right answer.
@@ -137,11 +137,11 @@ class Result:
         targets: of several targets, the figures of each.
         class_names, shape, range, labels, predictions: the test split's answers, see `adelic_lab.results.predictions`;
             of too many, only the names of classes.
-        rows: the numbers of rows in train, validation and test.
+        rows: the numbers of examples in train, validation and test.
         parameters: how many numbers were fitted.
-        flops: operations that one row takes; None where they are not counted.
+        flops: operations that one example takes; None if they are not counted.
         seconds: of training.
-        processor_seconds: what the process had of the processor in that time; None where it is not known.
+        processor_seconds: what the process had of the processor in that time; None if it is not known.
         wrong, asked_sha256: of a drawn task, the wrong answers of each split, and the SHA-256 of all its questions, see
             `adelic_lab.results.recounting`; older results lack them.
         evaluation_seconds: of computing a solver's answers.
@@ -272,12 +272,12 @@ class Result:
 
     @property
     def row(self) -> str:
-        """Return the row of a table of results: schubert-4."""
+        """Return the dataset of a table of results: schubert-4."""
         return row_of({"task": self.task, "n": self.n})
 
     @property
     def split_seed(self) -> int:
-        """Return the seed of the split: that of the run, but for older runs, whose configuration says another."""
+        """Return the seed of the split: the run's, except for older runs with another in their configuration."""
         return int(self.configuration.get("data", {}).get("seed", self.seed))
 
     def figures(self, split: str) -> Figures:
@@ -295,7 +295,7 @@ class Result:
 
     @property
     def is_of_a_gpu(self) -> bool:
-        """Return whether the device is a GPU, which has a name alone; a processor has threads or cores behind it."""
+        """Return whether the device is a GPU, which has a name alone; a processor has threads or cores too."""
         return "," not in self.device and self.device != "cpu"
 
     def todays_command(self) -> str:
@@ -323,10 +323,11 @@ class Result:
     def answers(self) -> tuple[Integers, Integers] | None:
         """Return the labels and the predictions of the test split, in its order.
 
-        A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
+        A task whose examples have one class keeps `class_names`; the others keep `shape` and `range`, see
+        `pack_answers`.
 
         Returns:
-            Each (rows,), or (rows, targets) where rows have several; None where no predictions are kept: in older
+            Each (rows,), or (rows, targets) where examples have several; None if no predictions are kept: in older
             results, and of more answers than `adelic_lab.results.predictions.MOST_BYTES` hold.
 
         Raises:
@@ -419,7 +420,7 @@ def read_done(folder: Path) -> dict[str, str]:
 def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
     """Raise `RunFolderError` if a SHA-256 is listed for a file's name, and the file has another one."""
     if listed.get(path.name, expected := records.sha256(content)) != expected:
-        raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
+        raise RunFolderError(f"{path} is damaged: its SHA-256 is not the one in DONE; {_REMEDY}")
 
 
 def parse_configuration(content: bytes) -> dict[str, Any]:

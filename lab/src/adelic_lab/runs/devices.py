@@ -74,7 +74,7 @@ def run_distributed(
     Args:
         config: what to run.
         folder: the run folder; the first process uses it.
-        devices: processes a machine, each with a GPU of its own, or with its share of the CPU's threads.
+        devices: processes per machine, each with its own GPU, or with its share of the CPU's threads.
         nodes: machines.
         device: "auto", "cpu" or "cuda".
         how: restart, progress and tensorboard, as for `run`; progress is called in the first process.

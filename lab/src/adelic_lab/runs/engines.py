@@ -183,7 +183,7 @@ class WorkersEngine:
             pool = self._pool(len(configs))
             try:
                 while under_way or (waiting and not how.budget.spent):
-                    # One that was lost runs alone, so that a second loss is its own.
+                    # A lost run is repeated alone: a second loss is its own.
                     while waiting and not how.budget.spent:
                         if len(under_way) >= (1 if lost & {waiting[-1], *under_way.values()} else self.workers):
                             break
@@ -238,7 +238,7 @@ def _begin_worker(parent: int) -> None:
 
 
 class RayEngine:
-    """Each run is a Ray task, in a process of its own, on whichever machine has room for it.
+    """Each run is a Ray task, in its own process, on any machine with room for it.
 
     A task whose process or machine is lost is started again, up to `max_retries` times, and goes on from the checkpoint
     in its run folder: so the run folders must lie on a disk that all machines share, under one path. Results are

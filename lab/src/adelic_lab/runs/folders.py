@@ -51,7 +51,7 @@ def prepare_folder(experiment: Experiment, folder: Path, held: ExitStack, *, res
         if restart or extends or not (folder / "DONE").exists():
             held.enter_context(sole_user(folder, remedy=remedy))
         if restart:
-            # The last file first, so that a kill in between leaves a run that can go on.
+            # The last file first: a kill in between leaves a run that can continue.
             for path in [*(folder / name for name in reversed(FILES)), *(folder / LOG_FOLDER).glob(EVENT_FILES)]:
                 path.unlink(missing_ok=True)
         if extends:
@@ -115,9 +115,7 @@ def read_result(folder: Path) -> Result | None:
     for name in dict.fromkeys((*listed, "result.json")):
         content = read_bytes(folder / name)
         if content is None:
-            raise RunFolderError(
-                f"{folder / name} is missing though DONE says that it is there; --restart begins this run anew"
-            )
+            raise RunFolderError(f"{folder / name} is missing although DONE lists it; --restart begins this run anew")
         check_sum(folder / name, content, listed)
         contents[name] = content
     return Result.parse(contents["result.json"], str(folder / "result.json"))
@@ -184,7 +182,7 @@ class RunSummary:
 
     @property
     def epochs(self) -> int | None:
-        """Return how many epochs the run has in all; None where the model has no epochs, and as of `row`."""
+        """Return how many epochs the run has in all; None if the model has no epochs, and as of `row`."""
         epochs: int | None = self.configuration.get("recipe", {}).get("epochs")
         return epochs
 
@@ -226,7 +224,7 @@ class SearchSummary:
             else "finished"; of `adelic tune` "unfinished", since only a command says how many trials there are to be.
         trials: how many were made to their end or pruned.
         best: the best validation accuracy; None before the first trial is done.
-        runs: labels of the runs for which it chooses, one a seed; () of `adelic tune`.
+        runs: labels of the runs for which it chooses, one per seed; () of `adelic tune`.
         size: of the file, bytes.
         changed: when it was last written, seconds since 1970.
         problem: what is damaged, or which extra is missing; None otherwise.
@@ -328,7 +326,7 @@ def find_run(name: str, runs: Path) -> RunSummary:
     """
     found = find_any(name, runs, searches_by_beginning=False)
     if isinstance(found, SearchSummary):
-        raise ConfigurationError(f"{name!r} is a search, not a run; `adelic runs show` shows what it is")
+        raise ConfigurationError(f"{name!r} is a search, not a run; `adelic runs show` describes it")
     return found
 
 

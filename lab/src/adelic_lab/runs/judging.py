@@ -1,7 +1,8 @@
 """What a run trains on, and how what was fitted is judged by the test split.
 
-Both are made at once, of stored rows or of questions that are drawn: `prepare` returns the rows that training may see,
-and a function that judges. Here, and nowhere else in this package, test rows are read: once, for the model that was
+Both are made at once, of stored examples or of questions that are drawn: `prepare` returns the examples that training
+    may see,
+and a function that judges. Here, and nowhere else in this package, test examples are read: once, for the model that was
 chosen; and of drawn tasks further questions, to confirm a model that has all of them right.
 """
 
@@ -33,7 +34,7 @@ def prepare(experiment: Experiment, progress: Progress | None = None) -> tuple[T
     """Return what the training of an experiment may see of its data, and what judges by the rest.
 
     Raises:
-        ConfigurationError: there are no validation or no test rows.
+        ConfigurationError: there are no validation or no test examples.
         LeakError: a test question is among those to train on.
         RangeError: a number is beyond the floats that the model reads.
     """
@@ -43,13 +44,13 @@ def prepare(experiment: Experiment, progress: Progress | None = None) -> tuple[T
 
 
 def _rows(experiment: Experiment, progress: Progress | None) -> tuple[TrainValidation, Judge]:
-    """Prepare stored rows."""
+    """Prepare stored examples."""
     if progress is not None:
         progress(0, 1, f"reading {experiment.data.row}")
     data = experiment.data.load(experiment.seed)
     experiment.check_numbers(data.vocabulary)
     if not len(data.y_validation) or not len(data.y_test):
-        raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
+        raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test examples")
     if progress is not None:
         progress(0, 1, f"encoding {len(data.vocabulary):,} numbers, and building the model")
     for name in data.class_names or ():
@@ -66,8 +67,8 @@ def _rows(experiment: Experiment, progress: Progress | None) -> tuple[TrainValid
         if part.class_names is None:
             found["lookup"] = found["majority"]
         else:
-            # The guard has made sure that no test row is among the training rows, so that look-up answers with the
-            # most frequent class of its table, in which equal rows, and equal images of rows, count once.
+            # The guard ensures that no test example is among the training examples: look-up answers with the
+            # most frequent class of its table, in which equal examples, and equal images of examples, count once.
             X, y = images(seen.X_train, seen.y_train, seen.symmetries if experiment.recipe.symmetries else {})
             known = LookUp(X.reshape(-1, X.shape[-1]), y.reshape(-1)).predict(part.X_test)
             found |= {"lookup": float(np.mean(known == part.y_test)), "class_names": list(part.class_names)}
@@ -136,8 +137,8 @@ def _questions(experiment: Experiment) -> tuple[TrainValidation, Judge]:
 def development(experiment: Experiment) -> TrainValidation:
     """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
 
-    A ConfigurationError says that there are no validation rows; a RangeError that a number is beyond the floats that
-    the model reads.
+    A ConfigurationError means that there are no validation examples; a RangeError that a number is beyond the floats
+    that the model reads.
 
     >>> from adelic_lab.config.embedding import EmbeddingConfig
     >>> from adelic_lab.config.recipes import load_recipe

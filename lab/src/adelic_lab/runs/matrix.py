@@ -1,4 +1,4 @@
-"""A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
+"""A matrix of runs, datasets × embeddings × seeds: each resumable in its run folder, results in one folder."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ _Maker = Callable[[TaskData, str], Experiment]
 def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the options of the embedding that a text means: adelic, learned, adelic:characters.
 
-    Where the places of AOE meet stands behind its features, or in their place. Other options stand behind their names,
+    The form of AOE's places follows its features, or replaces them. Other options follow their names,
     as periodic:sigma=0.3 and fone:bases=2-5:standardize. A name that is unknown is an UnknownNameError, anything else
     that does not fit a ConfigurationError.
 
@@ -63,21 +63,21 @@ def plan(
     split: str = "published",
     changes: dict[str, Any] | None = None,
 ) -> list[Experiment]:
-    """Return the configurations of a matrix of runs, row by row, each once.
+    """Return the configurations of a matrix of runs, dataset by dataset, each once.
 
     Args:
-        rows: names such as "schubert-4", or "kl-5" of the further rows; all of the paper's table if empty.
+        rows: names such as "schubert-4", or "kl-5" of the further datasets; all of the paper's table if empty.
         embeddings: texts for `parse_embedding`.
         seeds: seeds of the runs.
         recipe: name of a packaged recipe, or path of a recipe's file, in which {row} (with the edition, unless that is
-            the published one: schubert-4-corrected) and {embedding} stand for the
-            names of each row and embedding.
+            the published one: schubert-4-corrected) and {embedding} mean the
+            names of each dataset and embedding.
         edition: of the data.
         split: of the data, "published" or "orbits".
         changes: fields of the recipe to override.
 
     Raises:
-        UnknownNameError: a row, embedding or recipe does not exist.
+        UnknownNameError: a dataset, embedding or recipe does not exist.
         ConfigurationError: no embedding or no seed is given.
 
     >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
@@ -102,7 +102,7 @@ def plan_classical(
     split: str = "published",
     **search: Any,
 ) -> list[Experiment]:
-    """Return the runs of models outside the Transformer, row by row, each once.
+    """Return the runs of models outside the Transformer, dataset by dataset, each once.
 
     Args:
         rows: as for `plan`.
@@ -113,8 +113,8 @@ def plan_classical(
         search: fields of `RandomSearch`.
 
     Raises:
-        UnknownNameError: a row, an edition or a model does not exist.
-        ConfigurationError: no model or no seed is given, or a row has several targets or a number.
+        UnknownNameError: a dataset, an edition or a model does not exist.
+        ConfigurationError: no model or no seed is given, or a dataset has several targets or a number.
 
     >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
     ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
@@ -127,7 +127,7 @@ def plan_classical(
 
 
 def _data(rows: Iterable[str], edition: str, split: str) -> Iterator[TaskData]:
-    """Yield the data of rows, of all rows of the paper's table where none is named."""
+    """Yield the data of datasets, of all datasets of the paper's table if none is named."""
     for row in list(rows) or list(published_rows()):
         task, n = split_row(row)
         find_task(task).check_edition(edition)
@@ -137,7 +137,7 @@ def _data(rows: Iterable[str], edition: str, split: str) -> Iterator[TaskData]:
 def _planned(
     what: str, rows: Iterator[TaskData], names: Iterable[str], seeds: Iterable[int], of: _Maker
 ) -> list[Experiment]:
-    """Return the runs of rows by names by seeds, each once; `of` makes that of a row and a name, with any seed."""
+    """Return the runs of datasets by names by seeds, each once; `of` makes one of a dataset and name, any seed."""
     chosen, wanted = list(names), list(seeds)
     if not chosen or not wanted:
         raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
@@ -153,7 +153,7 @@ def run_matrix(
 
     Args:
         configs: what to run, in this order; with a budget, the run with the least work left comes first.
-        results: folder of the result files, one a row; a run that has a result there is not run again.
+        results: folder of the result files, one per dataset; a run that has a result there is not run again.
         on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
         engine: what executes the runs; the embedded engine by default.
         how: `runs`, the folder of the run folders; `budget`, the time by which to stop (a run that it stops goes on
@@ -186,7 +186,7 @@ def run_matrix(
 
 
 def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment]:
-    """Return the runs that have no result in a folder, but for those whose solver cannot express the problem.
+    """Return the runs without a result in a folder, except those whose solver cannot express the problem.
 
     Raises:
         RunFolderError: a file is damaged.
@@ -201,14 +201,14 @@ def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment
 
 
 def _left(configs: Iterable[Experiment], there: Container[Experiment]) -> list[Experiment]:
-    """Return the configurations that are not there, but for those whose solver cannot express the problem."""
+    """Return the missing configurations, except those whose solver cannot express the problem."""
     return [one for one in configs if one not in there and not obstacle(one)]
 
 
 def outstanding_work(config: Experiment, runs: Path) -> float:
     """Return about how many multiplications the forward passes that a run still has to do take.
 
-    Fits of models outside the Transformer count as one pass of a linear model, so that they come first.
+    Fits of models outside the Transformer count as one pass of a linear model and come first.
 
     >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))

@@ -1,4 +1,4 @@
-"""Predictions of a finished run on a table of one's own for other rows: of a network, or of a model outside it."""
+"""Predictions of a finished run on your own table for other rows: of a network, or of a model outside it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -124,7 +124,7 @@ def _of_table(folder: Path) -> Experiment:
         ) from None
     about = found["data"]
     if "path" not in about:
-        raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for tables of your own")
+        raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for your own tables")
     recipe = {key: value for key, value in found["recipe"].items() if key != "name"}
     known = {field.name for field in fields(TableData)}  # `finished_result` refuses a file that has others
     data = TableData(**{key: value for key, value in about.items() if key in known})

@@ -43,7 +43,7 @@ def run(
     and ends in the metrics that it would have had (bit for bit on the same machine and number of threads). In the main
     thread of a process, SIGTERM and SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise
     `Interrupted`. Models outside the Transformer begin with a search, which all their seeds share: its trials have a
-    folder beside the run folder.
+    folder next to the run folder.
 
     Args:
         experiment: what to run.
@@ -59,7 +59,7 @@ def run(
         The result, which is result.json too.
 
     Raises:
-        ConfigurationError: the data have no validation or no test rows, or the memory cannot hold the model.
+        ConfigurationError: the data have no validation or no test examples, or the memory cannot hold the model.
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         RunBusyError: another process trains in the folder.
         StorageError: the folder cannot be written.

@@ -22,9 +22,9 @@ from adelic_lab.config.options import Setting, setting
 from adelic_lab.config.recipes import TrainConfig
 
 Report = Callable[[int, float, dict[str, Any]], None]
-"""Takes an epoch, the best value so far, and the figures of a trial; raises where the trial is to be pruned."""
+"""Takes an epoch, the best value so far, and the figures of a trial; raises if the trial is to be pruned."""
 Between = Callable[[], None]
-"""Is called between the steps of a trial; raises where a signal asked to stop."""
+"""Is called between the steps of a trial; raises if a signal asked to stop."""
 DIMENSIONS: dict[str, Setting] = {
     described.dashed: described
     for kind in (TrainConfig, EmbeddingConfig)
@@ -93,7 +93,7 @@ def default_search(model: Model, *, fixed: Collection[str] = ()) -> tuple[str, .
 
 
 def parse_dimension(text: str, known: Mapping[str, Setting] = DIMENSIONS) -> tuple[str, Setting]:
-    """Return a dimension's name, and the dimension, restricted to the part that stands behind "=" if there is one.
+    """Return a dimension's name, and the dimension, restricted to the part after "=" if there is one.
 
     A part of a range is a narrower range, given by two values, or three and more values, which become the choices.
 
@@ -103,7 +103,7 @@ def parse_dimension(text: str, known: Mapping[str, Setting] = DIMENSIONS) -> tup
 
     Raises:
         UnknownNameError: the dimension is unknown.
-        ConfigurationError: what stands behind "=" is not a part of it.
+        ConfigurationError: the text after "=" is not a part of it.
 
     >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
     ('0.0003 to 0.003', '32, 64')
@@ -214,13 +214,13 @@ class Search:
             seed that of every training and of the proposals.
         dimensions: names of `dimensions_of` its model, or parts of them, as "batch-size=32:64"; the others keep their
             values.
-        pruning: Rule by which poor trials stop early: median (below the median of the former ones at the same epoch),
+        pruning: When poor trials stop early: median (below the median of the former ones at the same epoch),
             hyperband or none.
 
     Raises:
         UnknownNameError: a dimension or the pruning is unknown.
         ConfigurationError: a dimension belongs to another embedding, or makes no sense on these data, or no dimension
-            is given; or images of rows are among what is searched, and the split does not allow them.
+            is given; or images of examples are among what is searched, and the split does not allow them.
 
     >>> from adelic.data import TaskData
     >>> from adelic_lab.config.embedding import EmbeddingConfig
@@ -255,7 +255,7 @@ class Search:
 
     @property
     def tries_images(self) -> bool:
-        """Return whether a trial may train on images of rows."""
+        """Return whether a trial may train on images of examples."""
         searched = self.space.get("symmetries")
         return any(searched.tried) if searched else self.config.recipe.symmetries
 
@@ -267,7 +267,7 @@ class Search:
 
     @property
     def pruning_word(self) -> str:
-        """Return the rule of pruning in files and command lines, where no pruning is "none"."""
+        """Return the pruning in files and command lines; no pruning is "none"."""
         return str(options(Search)["pruning"].words(self.pruning)[1])
 
     @property
@@ -288,6 +288,6 @@ class Search:
         """Return the command line that repeats this search; if none can, a sentence that says so."""
         arguments = self.config.arguments(without=[d.name for d in self.space.values()])
         if arguments is None:
-            return "adelic_lab.tune, with the configuration that stands here"
+            return "adelic_lab.tune, with the configuration above"
         own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning_word, "--trials", str(trials)]
         return shlex.join(["adelic", "tune", *arguments, *own])

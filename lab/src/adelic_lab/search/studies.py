@@ -75,7 +75,7 @@ def run_study(
     A trial counts when it is complete or pruned. One that was killed is marked as failed and repeated with the same
     values. What is proposed depends on the seed, on the number of the trial and on the trials before it alone. Signals
     are obeyed where `objective` asks whether there was one, never while the storage is written: there Optuna would end
-    in an error of its own.
+    in its own error.
 
     Args:
         name: of the study in the storage.
@@ -194,11 +194,11 @@ class SurplusError(Exception):
 class NumberedSampler(PartialFixedSampler):
     """Tree-structured Parzen estimators whose random numbers depend on the seed and the trial's number.
 
-    A `TPESampler` begins its sequence anew in every process, so that a resumed study or a second worker would propose
+    A `TPESampler` begins its sequence again in every process: a resumed study or a second worker would propose
     the values of the first trials once more.
 
     Where all dimensions have choices, and there are trials enough for all combinations, each of these comes once before
-    them. Their order depends on the seed, and a trial's number says where in it to begin, so that workers do not meet.
+    them. Their order depends on the seed, and a trial begins at its own number, to keep workers apart.
     Optuna's `GridSampler` fails on a trial that is repeated, and does not know those of a study that had fewer trials
     at first.
 

@@ -1,7 +1,7 @@
 """Searching a recipe: equal budgets for every embedding, judged by the validation split alone.
 
 A trial is one training with proposed values. All trials of a study have the same data, the same seed (so the same
-initial weights and the same stream of sampled rows) and the same budget: at most `epochs` times the rows of the
+initial weights and the same stream of sampled examples) and the same budget: at most `epochs` times the examples of the
 training split; on a drawn task, its questions as often as there are passes; of a solver, its steps. Studies of two
 embeddings with equal `trials` and `epochs` have equal budgets, though one embedding may have more dimensions of its own
 to search.
@@ -207,7 +207,7 @@ def tune(
         progress: called with (epochs done, epochs in all, text) for a progress bar.
 
     Raises:
-        LeakError: a row of validation or test is among the rows to train on; there is no study then.
+        LeakError: an example of validation or test is among the examples to train on; there is no study then.
         ConfigurationError: there are no trials to make, or no trial could be trained to its end.
         MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
@@ -337,7 +337,7 @@ def train_trial(
 
 
 def _rows_of(config: Experiment, n: int, epochs: int) -> int:
-    """Return how many of n rows some epochs draw; those of a drawn task share its questions."""
+    """Return how many of n examples some epochs draw; those of a drawn task share its questions."""
     if isinstance(config.data, DrawnData):
         return round(n * config.network_recipe.passes * epochs / config.network_recipe.epochs)
     return n * epochs

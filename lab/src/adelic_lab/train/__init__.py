@@ -4,7 +4,7 @@
 |---|---|
 | `loop` | the training loop: steps, epochs, evaluation |
 | `steps` | one step, of networks and solvers alike: gradients, a learning rate, an optimizer's step |
-| `sampler` | which rows a step has, as a function of (seed, step) |
+| `sampler` | which examples a step has, as a function of (seed, step) |
 | `data`, `objectives` | what training may see; what is predicted, with its loss and figures |
 | `checkpoint`, `counters`, `signals` | model, optimizer and step in one file; how far a run is; who asks it to stop |
 | `passes` | what a network says of a split; the threads that share a batch on the CPU |

@@ -1,6 +1,6 @@
 """Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code.
 
-The counters carry the SHA-256 of their own text and of all tensors.
+The counters carry the SHA-256 of their text and of all tensors.
 """
 
 import hashlib

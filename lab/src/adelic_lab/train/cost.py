@@ -77,13 +77,13 @@ def check_features(embedding: EmbeddingConfig, recipe: TrainConfig, count: int) 
 
 
 def forward_flops(model: torch.nn.Module, length: int) -> int:
-    """Return the floating-point operations that the matrix products of a forward pass over one row take.
+    """Return the floating-point operations that the matrix products of a forward pass over one example take.
 
     A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:
     they are a hundredth of the whole. Nothing is computed, only shapes are followed (torch's "meta" device), so that
     weights, mode and random state of the model stay as they are. Counted are torch's plain functions, whose products
     are those of `adelic.nn.kernels.fused`: of the last layer, only what the head reads is computed. The length is that
-    of a row without [CLS].
+    of an example without [CLS].
 
     >>> from adelic import nn
     >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=16)

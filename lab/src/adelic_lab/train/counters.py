@@ -31,7 +31,7 @@ class Counters:
         best_epoch: the epoch (from 1) whose weights are kept; 0 before the first.
         best_score: (validation accuracy, −validation loss) of that epoch.
         batch: steps done of the next epoch.
-        loss: training loss summed over the rows of these steps.
+        loss: training loss summed over the examples of these steps.
         metrics: SHA-256 of the lines of metrics.jsonl; empty before the first.
         compute: number format of products, with which the run goes on wherever that is; empty in an older checkpoint,
             whose run has the recipe's.
@@ -106,19 +106,18 @@ def metrics_text(lines: Sequence[str]) -> bytes:
 def kept_lines(folder: Path, progress: Counters) -> list[str]:
     """Return the lines of metrics.jsonl that a checkpoint counts.
 
-    A RunFolderError says that some are lost or damaged.
+    A RunFolderError means that some are lost or damaged.
 
     >>> kept_lines(Path("a folder without metrics"), Counters())
     []
     """
     path = folder / "metrics.jsonl"
-    # Lines are written before their checkpoint, so that after a kill there may be more than it counts.
+    # Lines are written before their checkpoint: after a kill there may be more than it counts.
     lines = (read_bytes(path) or b"").decode(errors="replace").splitlines()[: progress.epoch]
     if len(lines) < progress.epoch:
         raise RunFolderError(f"{path} has lost lines that the checkpoint counts; --restart begins this run anew")
     if lines and progress.metrics != sha256(metrics_text(lines)):
         raise RunFolderError(
-            f"{path} is damaged: it does not have the SHA-256 that stands in the checkpoint; --restart begins this run "
-            "anew"
+            f"{path} is damaged: its SHA-256 is not the one in the checkpoint; --restart begins this run anew"
         )
     return lines

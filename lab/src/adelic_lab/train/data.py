@@ -21,19 +21,19 @@ Questions = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class TrainValidation:
-    """The splits that a search, or a training, may see. It has no test split, so that no search can look at it.
+    """The splits that a search, or a training, may see. It has no test split: no search can look at it.
 
     Attributes:
-        X_train, y_train: rows and labels; of a drawn task questions, int64 (rows, arity), and classes.
-        X_validation, y_validation: rows, or questions, to follow a training by.
+        X_train, y_train: examples and labels; of a drawn task questions, int64 (rows, arity), and classes.
+        X_validation, y_validation: examples, or questions, to follow a training by.
         objective: what is predicted; it knows how many classes a target has, or how great a number may be.
-        vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
-        holdout: the rows of validation and test, without labels, so that none of them is trained on.
-        symmetries: the maps of rows to equivalent rows.
+        vocabulary: the numbers that can occur, None if they are open-ended: then the ids of numbers are the numbers.
+        holdout: the examples of validation and test, without labels; the guard keeps them out of training.
+        symmetries: the maps of examples to equivalent examples.
         sha256: of the data's file; None of a drawn task, whose questions follow from the rest.
         is_coded: whether tokens are positions in `vocabulary`.
-        view: how rows are written for a network; None for the task's own way.
-        every_class: more questions, with every class equally often, to count the classes that are learned; None where
+        view: how examples are written for a network; None for the task's own way.
+        every_class: more questions, with every class equally often, to count the classes that are learned; None if
             the task has no such split.
     """
 
@@ -56,16 +56,16 @@ class TrainValidation:
 
         Args:
             data: all of it.
-            max_rows: the most rows to train on; None for all. See `training_subset`.
-            view: how rows are written for a network; None for the task's own way.
+            max_rows: the most examples to train on; None for all. See `training_subset`.
+            view: how examples are written for a network; None for the task's own way.
 
         Raises:
-            ConfigurationError: there are no validation rows.
+            ConfigurationError: there are no validation examples.
         """
         about = data.provenance
         if not len(data.y_validation):
             row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
-            raise ConfigurationError(f"{row} is too small: it has no validation rows")
+            raise ConfigurationError(f"{row} is too small: it has no validation examples")
         development = cls(
             X_train=data.X_train,
             y_train=data.y_train,
@@ -116,7 +116,7 @@ class TrainValidation:
         )
 
     def ids(self, X: np.ndarray) -> np.ndarray:
-        """Return the position in `vocabulary` of each token of rows, in the view if there is one."""
+        """Return the position in `vocabulary` of each token of examples, in the view if there is one."""
         if self.vocabulary is None:
             return X
         return positions(X if self.view is None else self.view.rows(X), self.vocabulary, is_coded=self.is_coded)
@@ -128,7 +128,7 @@ class TrainValidation:
 
     @property
     def length(self) -> int:
-        """Return how many numbers a network is given of a row."""
+        """Return how many numbers a network is given of an example."""
         return int(self.ids(self.X_train[:1]).shape[1])
 
 
@@ -136,14 +136,15 @@ D = TypeVar("D", Dataset, TrainValidation)
 
 
 def training_subset(data: D, max_rows: int | None, seed: int) -> D:
-    """Return the data with `max_rows` random training rows, and the same share of the validation rows.
+    """Return the data with `max_rows` random training examples, and the same share of the validation examples.
 
-    All test rows stay. The data are returned as they are if they have fewer training rows, or `max_rows` is None.
+    All test examples stay. The data are returned as they are if they have fewer training examples, or `max_rows` is
+    None.
 
     Args:
         data: a data set.
-        max_rows: the most rows to train on; None for all.
-        seed: the run's, so that every model sees the same rows, and every seed others.
+        max_rows: the most examples to train on; None for all.
+        seed: the run's: every model sees the same examples, and every seed others.
 
     >>> from adelic import acd
     >>> data = acd.load("schubert", n=4)
@@ -155,9 +156,9 @@ def training_subset(data: D, max_rows: int | None, seed: int) -> D:
     if max_rows is None or max_rows >= n_train:
         return data
     rng = np.random.default_rng(stream_seed(seed, "training rows"))
-    # Sorted, so that rows stand in the generator's order as they did.
+    # Sorted: examples keep the generator's order.
     train = np.sort(rng.choice(n_train, max_rows, replace=False))
-    # Rounded up: however few rows there are to train on, one validates.
+    # Rounded up: however few examples there are to train on, one validates.
     validation = np.sort(rng.choice(n_validation, -(-max_rows * n_validation // n_train), replace=False))
     return replace(
         data,

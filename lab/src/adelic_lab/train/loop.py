@@ -44,16 +44,16 @@ _Gradients = list[torch.Tensor | None]
 class Trainer:
     """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy, or the last.
 
-    Every random draw is a function of the seed and the step, so that a run resumed after any step goes on as if it had
+    Every random draw is a function of the seed and the step: a run resumed after any step continues as if it had
     never stopped.
 
-    With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows;
-    else an epoch draws as many as there are.
+    With `fresh`, every example is trained on once, or as often as the recipe has passes, and the epochs share all
+    examples; else an epoch draws as many as there are.
 
     With `every_class`, questions that have every class equally often, each epoch also counts the classes that are
     learned; nothing is chosen by that.
 
-    `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
+    `train` may have several images of each example, one after the other (`n_images`); an epoch is as long as with one.
 
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept, unless the
     # recipe keeps the last.
@@ -85,7 +85,7 @@ class Trainer:
             PassSampler(len(train), passes=recipe.passes, epochs=recipe.epochs, batch_size=recipe.batch_size, seed=seed)
             if fresh
             else ClassBalancedSampler(
-                # The images of a row stand one after the other, with one label.
+                # The images of an example follow one another, with one label.
                 objective.strata(train.labels[::n_images].cpu().numpy()),
                 batch_size=recipe.batch_size,
                 power=recipe.sampling_power,
@@ -94,10 +94,10 @@ class Trainer:
             )
         )
         self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
-        # The first process chooses for all; what it chose stands in the checkpoint, for a run that goes on elsewhere.
+        # The first process chooses for all; the checkpoint keeps the choice, for a run that continues elsewhere.
         self.progress = Counters(compute=world.lead(self._choose_compute))
         self.best: Weights = {}
-        self._loss = torch.zeros((), dtype=torch.float64, device=self.device)  # summed over the epoch's rows
+        self._loss = torch.zeros((), dtype=torch.float64, device=self.device)  # summed over the epoch's examples
         self._finite_step = 0  # the last step after which the loss was seen to be finite
         self._clock = self._processor = 0.0
         self._before = ""  # what the last epoch came to, for the ticks of the next one
@@ -112,7 +112,7 @@ class Trainer:
                 validated, with "epoch 3/20, validation 99.47 %".
             between_steps: called between any two steps; may call `snapshot`, and may raise to stop.
 
-        Nothing in an epoch waits for the device: the rows go there at once, and the loss is summed there.
+        Nothing in an epoch waits for the device: the examples go there at once, and the loss is summed there.
 
         Raises:
             DivergenceError: the loss is not finite any more.
@@ -169,12 +169,12 @@ class Trainer:
         """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share.
 
         Args:
-            batch: numbers of rows.
+            batch: numbers of examples.
             step: of the epoch, which with the seed decides what dropout leaves out.
             workers: the threads that share the batch on the CPU.
         """
         epoch, world = self.progress.epoch, self.world
-        # Of GPUs' masks; on the CPU each row has its own, those of `Noise`.
+        # Of GPUs' masks; on the CPU each example has its own, those of `Noise`.
         torch.manual_seed(stream_seed(self.seed, world.stream("dropout"), epoch) + step)
         noise = Noise(stream_seed(self.seed, "dropout", epoch) + step, first_row=world.bounds(len(batch))[0])
         own, weight = world.share(batch)
@@ -192,8 +192,8 @@ class Trainer:
     def _set_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the gradients of a batch's mean loss, times a weight, on the CPU; return this loss.
 
-        The rows are cut into parts that stay in cache, and the workers' threads share them; sums over parts have a
-        fixed order, so that a run has the same bits each time.
+        The examples are cut into parts that stay in cache, and the workers' threads share them; sums over parts have a
+        fixed order: a run has the same bits each time.
         """
         size = workers.rows_of_a_part(len(batch), tokens_of(self.model, self.train.ids))
 
@@ -257,10 +257,10 @@ class Trainer:
         return self.device.type != "cpu" or isinstance(self.model, Classifier)
 
     def snapshot(self) -> None:
-        """Complete `progress` between two steps of an epoch, so that a checkpoint can be written there.
+        """Complete `progress` between two steps of an epoch, for a checkpoint there.
 
         Raises:
-            DivergenceError: the loss is not finite any more, so that the former checkpoint is the better one.
+            DivergenceError: the loss is no longer finite; the former checkpoint is kept.
         """
         self.progress.loss = self._finite_loss()
         self._count_time()
@@ -285,7 +285,7 @@ class Trainer:
         return evaluate(self.model, split, objective=self.objective, backend=self.backend, world=self.world)
 
     def predictions(self, ids: torch.Tensor) -> np.ndarray:
-        """Return the objective's predictions for rows, (rows, length)."""
+        """Return the objective's predictions for examples, (rows, length)."""
         ids = ids.to(self.device)
         return ask(self.model, ids, objective=self.objective, backend=self.backend, world=self.world)[0]
 
@@ -298,7 +298,7 @@ class Trainer:
 
 def _add(total: _Gradients, other: _Gradients) -> _Gradients:
     """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
-    # None in one part is None in all: in the networks of runs a parameter is used for every row, or for none.
+    # None in one part is None in all: in the networks of runs a parameter is used for every example, or for none.
     used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
     torch._foreach_add_([t for t, _ in used], [o for _, o in used])
     return total

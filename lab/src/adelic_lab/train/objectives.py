@@ -1,4 +1,4 @@
-"""Objectives: what a model predicts of a row (one class, several, or a number), its loss, and its figures."""
+"""Objectives: what a model predicts of an example (one class, several, or a number), its loss, and its figures."""
 
 import math
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ class Objective(ABC):
 
     @abstractmethod
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
-        """Return the loss of a batch, float32 (): the mean over its rows, or their sum."""
+        """Return the loss of a batch, float32 (): the mean over its examples, or their sum."""
 
     @abstractmethod
     def predictions(self, output: Any) -> torch.Tensor:
@@ -57,16 +57,16 @@ class Objective(ABC):
 
     @abstractmethod
     def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
-        """Return fields of result.json on the answers of the test split: the trivial rule, and details."""
+        """Return fields of result.json on the answers of the test split: the baseline, and details."""
 
     def strata(self, labels: np.ndarray) -> np.ndarray:
-        """Return the class of each row that sampling balances, int64 (rows,); one class means uniform sampling."""
+        """Return the class of each example that sampling balances, int64 (rows,); one class means uniform sampling."""
         return np.zeros(len(labels), dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class OneClass(Objective):
-    """A row has one class: cross-entropy, class-balanced sampling.
+    """An example has one class: cross-entropy, class-balanced sampling.
 
     Attributes:
         n_classes: how many classes there are.
@@ -116,7 +116,7 @@ class OneClass(Objective):
 
 @dataclass(frozen=True)
 class SeveralClasses(Objective):
-    """A row has several targets, each with classes of its own: bits, or small coefficients. Uniform sampling.
+    """An example has several targets, each with its own classes: bits, or small coefficients. Uniform sampling.
 
     The loss is the mean of the targets' cross-entropies; with two classes that is the loss of a multi-label classifier.
 
@@ -137,7 +137,7 @@ class SeveralClasses(Objective):
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
         """Return the mean of the targets' cross-entropies."""
         logits = output.float().flatten(0, -2)
-        # Each target has a label in every row, so the mean over all labels is the mean of the targets' means.
+        # Each target has a label in every example, so the mean over all labels is the mean of the targets' means.
         loss = functional.cross_entropy(logits, labels.flatten(), reduction=reduction)
         return loss if reduction == "mean" else loss / len(self.n_classes)
 
@@ -156,7 +156,7 @@ class SeveralClasses(Objective):
         return 0, max(self.n_classes) - 1
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
-        """Return the means over the targets of their figures, the rate of rows with no error, and the loss."""
+        """Return the means over the targets of their figures, the rate of examples with no error, and the loss."""
         return metrics.several_classes_metrics(labels, predictions) | {"loss": float(loss)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class SeveralClasses(Objective):
 
 @dataclass(frozen=True)
 class OneNumber(Objective):
-    """A row has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
+    """An example has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
 
     The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where the
     confidence in it is above 1/2 and the real value agrees, to within half of the unit or a half of itself; else the

@@ -1,7 +1,7 @@
-"""Forward passes through a network: what it predicts of rows, and its figures on a split; and the threads of the CPU.
+"""Forward passes through a network: predictions, figures on a split, and the threads of the CPU.
 
-On the CPU the rows are cut into parts that stay in cache, and the workers' threads share them: each works on its parts
-on one core, without waiting. On other devices a batch is one part.
+On the CPU the examples are cut into parts that stay in cache, and the workers' threads share them: each works on its
+parts on one core, without waiting. On other devices a batch is one part.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from adelic_lab.train.objectives import Objective
 from adelic_lab.train.world import ALONE, World
 
 EVALUATION_BATCH = 4096
-"""Rows at once on a GPU, and at most on the CPU."""
+"""Examples at once on a GPU, and at most on the CPU."""
 
 
 class Split:
@@ -37,12 +37,12 @@ class Split:
         return len(self.labels)
 
     def read(self, rows: torch.Tensor | slice) -> torch.Tensor:
-        """Return the ids of rows, int64."""
+        """Return the ids of examples, int64."""
         return self.ids[rows].long()
 
 
 def tokens_of(model: nn.Module, ids: torch.Tensor) -> int:
-    """Return how many tokens a row has in a model: [CLS], and one or several for each number; or it is one itself."""
+    """Return the number of tokens of an example in a model: [CLS], and one or several per number; or just one."""
     if getattr(model, "token", None) == "row":
         return 1
     embedding = getattr(model, "embedding", None)
@@ -59,7 +59,7 @@ def ask(
     backend: Backend = PLAIN,
     world: World = ALONE,
 ) -> tuple[np.ndarray, float]:
-    """Return the objective's predictions of a model for rows, and its summed loss; without labels that is 0."""
+    """Return the objective's predictions of a model for examples, and its summed loss; without labels that is 0."""
     model.eval()
     n_rows = len(ids)
     first, last = world.bounds(n_rows)
@@ -103,7 +103,7 @@ class Workers:
 
     Torch's own threads share every single operation and wait for each other after it, which costs more than it gives
     where operations take microseconds, and much more where other processes want the cores too. Which worker does what
-    is fixed, so that sums are added in the same order every time.
+    is fixed: sums are added in the same order every time.
 
     >>> with Workers(2) as workers:
     ...     workers.map(lambda part: part.sum().item(), torch.arange(6).split(2))
@@ -137,11 +137,11 @@ class Workers:
         return [list(parts[i :: self.count]) for i in range(min(self.count, len(parts)))]
 
     def rows_of_a_part(self, rows: int, tokens_per_row: int) -> int:
-        """Return the number of rows of a part, so that parts are small and all workers get equally many.
+        """Return the number of examples of a part: parts are small and all workers get equally many.
 
         >>> Workers(2).rows_of_a_part(2048, 11)
         171
         """
-        # As many parts a worker as keep each near `TOKENS`; that number, times the workers, then divides the rows.
+        # As many parts a worker as keep each near `TOKENS`; that number, times the workers, then divides the examples.
         rounds = -(-rows * tokens_per_row // (self.count * TOKENS))
         return max(1, -(-rows // (self.count * max(1, rounds))))

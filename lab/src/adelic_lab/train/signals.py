@@ -1,4 +1,4 @@
-"""Signals that ask a run to stop: noted at once, obeyed between two steps, so that the run can save itself first."""
+"""Signals that ask a run to stop: noted at once, handled between two steps, after the run has saved itself."""
 
 import signal
 import threading
@@ -69,7 +69,7 @@ def deferred_signals() -> Iterator[StopRequest]:
 def held_signals() -> Iterator[None]:
     """Hold SIGINT and SIGTERM back until the block has ended; then they are obeyed.
 
-    A library in C that calls Python may take what a signal's handler raises for an error of its own.
+    A library in C that calls Python may take an exception of a signal's handler for its own error.
 
     >>> with deferred_signals() as request, held_signals():
     ...     signal.raise_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""TensorBoard's logs of a run: a view of metrics.jsonl, made anew when a run is resumed, so that no step is double."""
+"""TensorBoard's logs of a run: a view of metrics.jsonl, made again when a run is resumed, without double steps."""
 
 import warnings
 from collections.abc import Iterable

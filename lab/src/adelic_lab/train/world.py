@@ -19,12 +19,12 @@ class World:
     """One process, which does everything itself, or one of several that are joined by Fabric.
 
     The contract with the training loop: every process draws the same batch, computes gradients on its `share` of it,
-    and weighs its mean loss so that the `average` of the gradients over the processes is that of the batch. Files are
+    and weighs its mean loss: the `average` of the gradients over the processes is the gradient of the batch. Files are
     written by the first process alone (`lead`).
 
     Args:
         fabric: launched, of strategy "ddp"; None for one process.
-        devices: processes a machine.
+        devices: processes per machine.
 
     Attributes:
         rank: which process this is, from 0.
@@ -47,15 +47,16 @@ class World:
         return self.size // self.devices
 
     def bounds(self, n: int) -> tuple[int, int]:
-        """Return this process's part of n rows in a fixed order: the first row, and the one after the last."""
+        """Return this process's part of n examples in a fixed order: the first example, and the one after the last."""
         return n * self.rank // self.size, n * (self.rank + 1) // self.size
 
     def share(self, rows: torch.Tensor) -> tuple[torch.Tensor, float]:
-        """Return this process's rows of a batch, and the weight of their mean loss.
+        """Return this process's examples of a batch, and the weight of their mean loss.
 
-        Gradients are averaged over the processes, so the weight is the process's rows as a multiple of an even share:
-        every row of an uneven batch counts alike. A batch with fewer rows than there are processes leaves some without
-        one; they take part in the averaging with a row of weight 0. Rows are int64, and at least one.
+        Gradients are averaged over the processes, so the weight is the process's examples as a multiple of an even
+        share: every example of an uneven batch counts alike. A batch with fewer examples than there are processes
+            leaves some without
+        one; they take part in the averaging with an example of weight 0. Examples are int64, and at least one.
         """
         start, stop = self.bounds(len(rows))
         return (rows[start:stop], self.size * (stop - start) / len(rows)) if stop > start else (rows[:1], 0.0)

@@ -38,7 +38,7 @@ class Solver(ABC):
     name, see `build_solver`. A solver is built, fitted and asked in one process, on one core.
 
     Attributes:
-        learning_rate: the highest one of the training, which a user may change before `fit`; None where there is none.
+        learning_rate: the highest one of the training, which a user may change before `fit`; None if there is none.
         least_examples: how many it needs.
         orders: in which it learns from the two operands of an example.
 
@@ -63,7 +63,7 @@ class Solver(ABC):
     _network: nn.Module | None = None
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return why this representation cannot express a problem's operands or answers; None where it can.
+        """Return why this representation cannot express a problem's operands or answers; None if it can.
 
         The table then has "—" and this reason, and nothing is run.
         """
@@ -168,8 +168,8 @@ def build_solver(name: str) -> Solver:
     """Return a solver that has learned nothing yet.
 
     Args:
-        name: one of `SOLVERS`, or "package.module:Class" for a solver of your own, which is looked for in the working
-            directory, too; behind it, each with a colon, options of the class, as in "fone:d_model=256".
+        name: one of `SOLVERS`, or "package.module:Class" for your own solver, which may be in the working directory;
+            options of the class follow, each after a colon, as in "fone:d_model=256".
 
     Raises:
         UnknownNameError: the solver, or an option, is unknown.

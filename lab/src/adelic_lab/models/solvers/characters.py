@@ -119,7 +119,7 @@ class CharactersSolver(Solver):
     _group: CyclicGroup | None = None
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return None where answers are residues modulo some q, and operands integers."""
+        """Return None if answers are residues modulo some q, and operands integers."""
         if problem.modulus is None:
             return "its characters are of residues, and the answers are not residues of one modulus"
         if problem.modulus > _GREATEST_MODULUS:

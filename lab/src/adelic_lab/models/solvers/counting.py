@@ -1,7 +1,7 @@
-"""Counting on the inputs of a network: what it is worth is what it has above these rules, which read the same.
+"""Counting on the inputs of a network, a baseline that reads the same.
 
-They are told the digits at the same places, and nothing of the answer's formula: how often an answer came with what
-stands at a place, a shallow tree, and functions a·x + b that some digits of the operands choose.
+It is told the digits at the same places, and nothing of the answer's formula. Its predictors count how often an answer
+came with the digits at a place, grow a shallow tree, or fit functions a·x + b that some digits of the operands choose.
 """
 
 import math
@@ -23,17 +23,17 @@ from adelic_lab.models.solvers.base import Schedule, Solver, learned
 Integers = npt.NDArray[np.int64]
 Rule = Callable[[Operands], Answers]
 Fit = Callable[[Operands, Answers], dict[str, Rule]]
-"""From examples to rules by name."""
+"""From examples to predictors by name."""
 
 _SMOOTHING = (1e-30, 1e-3, 1.0)
-"""What is added to counts: the first makes a rule of "never seen with this answer", the last is Laplace's."""
+"""What is added to counts: the first excludes an answer never seen with the input, the last is Laplace's."""
 _DEPTHS = (4, 8, 12)
 _HELD = 10
-"""One question in so many chooses among the rules, at most `_MOST_HELD` of them."""
+"""One question in so many chooses among the predictors, at most `_MOST_HELD` of them."""
 _MOST_HELD = 20_000
 _MOST_IN_TREES = 200_000
 _MOST_CLASSES = 1000
-_MOST_TOGETHER = 3  # of more operands what stands at a place hardly occurs twice; each is then read alone
+_MOST_TOGETHER = 3  # more operands hardly have the same digits at a place twice; each is then read alone
 _ROWS = 1 << 15  # questions that are encoded at a time: all features of a million need gigabytes
 _CHECKED = 64  # examples on which a function is tried before it is checked on all of them
 _LEAST = 8  # fewer examples than this say nothing of a function
@@ -41,11 +41,11 @@ _FUNCTION_PRIMES = (2, 3, 5, 7)
 
 
 class CountingTable(Solver):
-    """The best of some rules without a network, chosen by one tenth of the examples; it reads what AOE reads.
+    """The best of some predictors without a network, chosen by one tenth of the examples; it reads the inputs of AOE.
 
     - naive Bayes over the places, of valuations, of valuations and units, or of residues modulo p^k (the forms
       "valuation-unit" and "residues" of `adelic.numbers.features`), those of all operands together at each place;
-    - the most frequent answer with what stands at a single place;
+    - the most frequent answer with the digits at a single place;
     - a decision tree of depth 4, 8 or 12 on the real values, the valuations, and their greatest, sum and number over
       the places;
     - where answers are numbers: functions a·x + b with rational coefficients, exact on all their examples, one
@@ -75,13 +75,13 @@ class CountingTable(Solver):
             raise ConfigurationError(f"places={places!r} are no primes and digits; write them as 2^7+3^5+101") from None
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return why its operands cannot be read: they are fractions, or stand for operations."""
+        """Return why its operands cannot be read: they are fractions, or denote operations."""
         if problem.operators or not problem.operands_are_integers:
             return "it reads rows of integers"
         return super().obstacle(problem)
 
     def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
-        """Choose a rule by a tenth of the examples, and fit it to all of them; seed and steps are not used."""
+        """Choose a predictor by a tenth of the examples, and fit it to all of them; seed and steps are not used."""
         held = min(_MOST_HELD, max(1, len(answers) // _HELD))
         learnt, asked = (operands[held:], answers[held:]), (operands[:held], answers[:held])
         if not len(learnt[1]):
@@ -93,7 +93,7 @@ class CountingTable(Solver):
         self._rule = fit(operands, answers)[self.chosen]
 
     def _fits(self, problem: SampledTask, answers: Answers) -> Iterator[Fit]:
-        """Yield how the rules are fitted."""
+        """Yield how the predictors are fitted."""
         yield _most_frequent
         space = self.space or problem.space or AdeleSpace()
         views = [View("valuations", space, "valuation-unit", 1)]
@@ -112,7 +112,7 @@ class CountingTable(Solver):
                     yield _functions(f"functions a·x + b, by digits at {p}", p, levels[p])
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the answers of the rule that was chosen; None where a function has no integer."""
+        """Return the answers of the chosen predictor; None if a function has no integer."""
         return learned(self._rule)(operands)
 
 
@@ -139,7 +139,7 @@ class View:
         return [place_size(self.kind, p, digits) for p, digits in places]
 
     def codes(self, operands: Operands) -> Integers:
-        """Return what stands at each prime, (n, arity, n_primes)."""
+        """Return the reading at each prime, (n, arity, n_primes)."""
         layout = FeatureLayout(self.kind, self.space, self.space.max_precision)
         starts = np.cumsum([1, *self.sizes[:-1]])[:, None]
         parts = []

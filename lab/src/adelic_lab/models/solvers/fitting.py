@@ -28,7 +28,7 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
     Of the data, the rows to train on are operands, (n, arity), integers or Fractions, and exact answers, (n,). Errors
     are those of `solver_for`; a ConfigurationError, too, says that answers have another shape, and a WorkerError that
-    a solver of your own has raised another error.
+    your own solver has raised another error.
     """
     asked, how = experiment.questions.drawn, experiment.steps
     solver = solver_for(experiment, changes_rate=how.learning_rate is not None)
@@ -68,14 +68,14 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
 
 def obstacle(experiment: Experiment) -> str | None:
-    """Return why a solver cannot express the task of an experiment; None where it can."""
+    """Return why a solver cannot express the task of an experiment; None if it can."""
     return build_solver(experiment.model.name).obstacle(experiment.questions.drawn)
 
 
 def solver_for(experiment: Experiment, *, changes_rate: bool) -> Solver:
     """Return an experiment's solver, which has learned nothing yet.
 
-    A ConfigurationError says that it cannot be imported, cannot express the task, or has no learning rate to change.
+    A ConfigurationError means that it cannot be imported, cannot express the task, or has no learning rate to change.
     """
     name, asked = experiment.model.name, experiment.questions.drawn
     solver: Solver = _own(experiment, build_solver, name)
@@ -87,7 +87,7 @@ def solver_for(experiment: Experiment, *, changes_rate: bool) -> Solver:
 
 
 def _answers(experiment: Experiment, solver: Solver, operands: Operands) -> Answers:
-    """Return the answer to each question, None where there is none."""
+    """Return the answer to each question, None if there is none."""
     found = [np.empty(0, dtype=object)]
     for start in range(0, len(operands), _BATCH):
         part = operands[start : start + _BATCH]
@@ -99,7 +99,7 @@ def _answers(experiment: Experiment, solver: Solver, operands: Operands) -> Answ
 
 
 def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Call a part of a solver; report an error in a solver of your own in one line, with its place."""
+    """Call a part of a solver; report an error in your own solver in one line, with its position."""
     try:
         return function(*arguments, **named)
     except (AdelicError, Stopped):

@@ -22,7 +22,7 @@ from adelic_lab.models.solvers.base import Orders, Schedule, Solver, descend, le
 from adelic_lab.train.sampler import stream_seed
 
 MENDED = 10**6
-"""Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
+"""Redundancy of the spaces: wrong digits at any places with a product up to this are corrected."""
 REMEMBERED = 10**20
 """That of solvers that remember pairs of digits: a place more costs them little, and makes up for pairs not seen."""
 _FEATURES = ("characters", "one-hot-digits")
@@ -43,7 +43,7 @@ def space_for(problem: SampledTask, precision: int = 1, *, mended: int = MENDED)
 
     For an inverse modulo a product of small primes, the space has these primes, which determine the answer.
 
-    Wrong digits at any places with a product up to `mended` are mended.
+    Wrong digits at any places with a product up to `mended` are corrected.
 
     >>> from adelic.data import drawn_task
     >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
@@ -54,7 +54,7 @@ def space_for(problem: SampledTask, precision: int = 1, *, mended: int = MENDED)
         if math.prod(factors) == problem.modulus:
             return AdeleSpace(primes=factors, precision=1)
     # Numbers n/m and n'/m' that agree at places with the product P are equal if P > |n·m' − n'·m|; and where wrong
-    # places with a product up to e are mended, two numbers near one word agree at all but e² of the whole product.
+    # places with a product up to e are corrected, two numbers near one word agree at all but e² of the whole product.
     needed = 2 * problem.max_numerator * problem.max_denominator * mended**2
     candidates = _primes_above(problem.max_operand_denominator)
     primes: list[int] = []
@@ -70,12 +70,12 @@ class PlacewiseNetwork(nn.Module):
     far goes in again like an operand, as the mean of its possible digits' features. So rows of any length are read with
     the same weights.
 
-    Shape: real values (n, arity), digits (n, arity, n_primes, precision) and lengths (n,), how many operands a row has
+    Shape: real values (n, arity), digits (n, arity, n_primes, precision) and lengths (n,): operands per question
     (the rest is padding) -> `AdelicPrediction` of n numbers.
 
     Args:
         embedding: the features of the places.
-        arity: operands a row; at most two if the space has more than one digit a prime.
+        arity: operands per question; at most two if the space has more than one digit per prime.
         answer_scale: unit of the answers' real values.
     """
 
@@ -119,12 +119,12 @@ class PlacewiseNetwork(nn.Module):
 
 
 class PlacewiseSolver(Solver):
-    """First digits at many primes, and at each a network of its own.
+    """First digits at many primes, and a separate network at each.
 
     Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
 
     Attributes:
-        precision: digits a prime.
+        precision: digits per prime.
         features: of places, to choose from.
         mended: redundancy of the space, see `space_for`.
         rows_at_once: when answers are computed.
@@ -186,7 +186,7 @@ class PlacewiseSolver(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
+        """Return the number that the digits of each row's answer are decoded to, None if they are not a codeword."""
         network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
@@ -203,7 +203,7 @@ class PlainPlacewise(PlacewiseSolver):
     """The place-wise solver.
 
     Args:
-        precision: digits a prime; with several there are fewer primes.
+        precision: digits per prime; with several there are fewer primes.
         orders: in which it is trained on the examples.
     """
 
@@ -211,7 +211,7 @@ class PlainPlacewise(PlacewiseSolver):
         self.precision, self.orders = precision, orders
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return None, but for sequences and several digits a prime: carries of a fold are not worked out."""
+        """Return None, except for sequences and several digits per prime: carries of a fold are not computed."""
         if problem.arity > 2 and self.precision > 1:
             return "folding is done with first digits"
         return super().obstacle(problem)
@@ -312,7 +312,7 @@ def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, schedu
 def decoded(
     space: AdeleSpace, logits: torch.Tensor, problem: SampledTask, *, usual: tuple[int, int] | None = None
 ) -> Answers:
-    """Return the problem's answers from logits of their digits, None where these are not near a codeword.
+    """Return the problem's answers from logits of their digits, None if these are not near a codeword.
 
     Args:
         space: of the digits.
@@ -343,7 +343,7 @@ def largest(answers: Answers) -> tuple[int, int]:
 def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:
     """Return the numbers modulo the product of different primes with these remainders (*, n_primes).
 
-    There is one for any remainders, by the Chinese remainder theorem, so that there is none to mend.
+    By the Chinese remainder theorem there is one for any remainders, and nothing to correct.
 
     >>> with_remainders((3, 5), np.array([[1, 2], [2, 0]]))
     array([7, 5], dtype=object)

@@ -1,4 +1,4 @@
-"""The trainings of a solver in a checkpoint, so that a run that was stopped goes on where it was.
+"""The trainings of a solver in a checkpoint, for stopped runs to continue.
 
 A solver may train several networks, one after the other. They are counted in the order in which they begin, which is
 the same each time: what a finished one has learned is put into its network, and the next one goes on.

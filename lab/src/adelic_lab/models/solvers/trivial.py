@@ -71,7 +71,7 @@ class ResidueTable(Solver):
     def _keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the row of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
         primes = np.array(self.space.primes)
-        # An unknown digit counts as one more digit, p, so that keys are numbers in base p + 1.
+        # An unknown digit counts as one more digit, p: keys are numbers in base p + 1.
         digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)
         return np.asarray(sum(digits[:, i] * (primes + 1) ** i for i in range(digits.shape[1])))
 
@@ -81,7 +81,7 @@ class ResidueTable(Solver):
         return np.stack([table[keys[:, j]] for j, table in enumerate(learned(self._tables))], axis=-1)
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the numbers, None where too few places were seen."""
+        """Return the numbers, None if too few places were seen."""
         learned(self._tables)  # else there is no space either
         digits, problem = self.look_up(self._digits(operands)), self._problem
         answers = decoded_digits(self.space, digits, problem)
@@ -92,7 +92,7 @@ class ResidueTable(Solver):
 
 
 def decoded_digits(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: SampledTask) -> Answers:
-    """Return the problem's answers from their digits (n, n_primes), None where too few are known."""
+    """Return the problem's answers from their digits (n, n_primes), None if too few are known."""
     if math.prod(space.primes) == problem.modulus:  # there are no more places than are needed
         answers = with_remainders(space.primes, digits)
         answers[(digits == UNKNOWN_DIGIT).any(axis=-1)] = None
@@ -103,7 +103,7 @@ def decoded_digits(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: Sa
 def _decoded_up_to(
     space: AdeleSpace, digits: npt.NDArray[np.int64], max_numerator: int, max_denominator: int
 ) -> Answers:
-    """Return the numbers within bounds that have these digits (n, n_primes), None where too few are known."""
+    """Return the numbers within bounds that have these digits (n, n_primes), None if too few are known."""
     seen = digits != UNKNOWN_DIGIT
     code = RedundantResidueCode(space, max_numerator, max_denominator)
     return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values

@@ -28,7 +28,7 @@ class DigitReader(transformer.Reader):
     by digits that do not occur there; operands beyond this length are read, and answered, with as many digits as the
     problem's longest numbers have. A digit knows its place by a learned vector: with `shared_places` (Abacus) this
     vector is the same for all numbers, a random offset trains the places beyond those in training, and another vector
-    says which number it is; without, every number has vectors of its own.
+    tells which number it is; without, every number has its own vectors.
 
     Args:
         base: B.
@@ -142,12 +142,12 @@ class AutoregressiveReader(DigitReader):
         self.encoder = CausalEncoder()  # type: ignore[assignment]
 
     def loss(self, inputs: tuple[torch.Tensor, ...], targets: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        """Return the loss of a batch, each digit asked behind the right ones."""
+        """Return the loss of a batch, each digit predicted after the right ones."""
         loss: torch.Tensor = self.head.loss(self.said(inputs[0], targets[0]), *targets)
         return loss
 
     def decode(self, inputs: tuple[torch.Tensor, ...]) -> Answers:
-        """Return the answers of a batch, each digit behind those that the network itself says."""
+        """Return the answers of a batch, each digit predicted after the network's own digits."""
         _, n_digits, _ = self.lengths(inputs[0])
         digits = torch.zeros(len(inputs[0]), 0, dtype=torch.int64)
         for said in range(n_digits):
@@ -157,7 +157,7 @@ class AutoregressiveReader(DigitReader):
         return answers
 
     def said(self, tokens: torch.Tensor, digits: torch.Tensor) -> DigitLogits:
-        """Return the logits of each digit behind those before it, and of the sign behind all of them."""
+        """Return the logits of each digit after those before it, and of the sign after all of them."""
         states = self._states(tokens, digits, digits.shape[1] + 1)
         outputs: DigitLogits = self.head(states.roll(1, dims=1))  # the head reads the sign first
         return outputs
@@ -179,7 +179,7 @@ class DigitSolver(transformer.TransformerSolver):
     Args:
         base: B; 10, or 1,000 as Int2Int writes integers, or 24, the best of those that were tried on Collatz steps.
         autoregressive: whether digits are said one after the other.
-        number_token_weight: of the number token loss beside the cross-entropy; its authors' is 0.3.
+        number_token_weight: of the number token loss next to the cross-entropy; its authors' is 0.3.
 
     Source: of base 24, Charton and Narayanan, arXiv:2511.10811; of the loss, Zausinger et al., arXiv:2411.02083.
     """

@@ -6,7 +6,7 @@ period that ends with this digit, in base 10 the digit alone. What these learn n
 Of composite numbers, places are the primes of the place-wise solver, in pairs: the least with the greatest, and so on.
 A place is Z/pq, a ring that is not a field: sums turn its additive characters, as at a prime, but its units are not
 cyclic, and no character tells them apart (they have those of p and q, which are the primes' again, and are left out).
-What the answer is modulo pq says what it is modulo p and q, so that the same code decodes it and mends errors.
+The answer modulo pq determines it modulo p and q: the same code decodes it and corrects errors.
 """
 
 import math
@@ -47,7 +47,7 @@ class DigitPlaces(Reader):
 
     Args:
         n_places: digits of the answers.
-        arity: operands a row.
+        arity: operands per question.
         width: features of an operand at a place.
         out: what a place's network gives the head.
         head: from (rows, n_places · out) to the logits.
@@ -225,7 +225,7 @@ class CompositePlaces(Reader):
         return torch.stack([found[p] for p in self.space.primes], dim=1)[:, :, None]
 
     def decode(self, inputs: tuple[torch.Tensor, ...]) -> Answers:
-        """Return the numbers of a batch, None where the digits are not near a codeword."""
+        """Return the numbers of a batch, None if the digits are not near a codeword."""
         return decoded(self.space, self.of_primes(self(*inputs)), self.problem, usual=self.usual)
 
 

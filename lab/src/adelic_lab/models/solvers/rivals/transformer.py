@@ -29,8 +29,8 @@ BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
 _INITIAL = 0.02
 """Standard deviation of the initial vectors of tokens and places, GPT-2's.
 
-With torch's 1, beside which the layers' results are small, FoNE has 2.5 % of three-digit sums right after 600 steps;
-with this, over 99 %.
+With torch's 1 the layers' results are small in comparison: FoNE has 2.5 % of three-digit sums right after 600 steps,
+with this over 99 %.
 """
 _ROWS = 2048  # at once, when answers are computed
 
@@ -58,7 +58,7 @@ class Encoder(nn.Module):
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
         for i, layer in enumerate(self.layers):
-            # Behind the last layer other tokens are not read, so that it computes those that are.
+            # After the last layer other tokens are not read: it computes only the read ones.
             tokens = layer(tokens, n_read=n_read if i == N_LAYERS - 1 else None)
         states: torch.Tensor = self.norm(tokens)
         return states
@@ -146,7 +146,7 @@ class TransformerSolver(Solver):
     _network: Reader | None = None
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return why the representation cannot express a problem, None where it can: it has no fractions."""
+        """Return why the representation cannot express a problem, None if it can: it has no fractions."""
         if problem.operands_are_integers and problem.answers_are_integers:
             return super().obstacle(problem)
         return "it has no fractions"
