@@ -127,7 +127,7 @@ SETTINGS = "dropout=0.07, sampling power=0.0, epochs=80"
             "rises from {:.2f} % (Transformer) to {:.2f} % (MLP",
             [
                 (*RECIPES, f"lattice-10 (published) | compact, {SETTINGS}", "AOE"),
-                (*RECIPES, f"lattice-10 (published) | compact, view heights, body mlp, {SETTINGS}", "AOE"),
+                (*RECIPES, f"lattice-10 (published) | compact, heights, mlp, {SETTINGS}", "AOE"),
             ],
         ),
     ],

@@ -68,7 +68,7 @@ def test_accuracy_against_training_rows(runs):
     assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section["rows"]))
     assert "fone" not in texts(section["rows"])
     assert [table.title for table in section["smaller"]] == [
-        "By the number of training examples: schubert-4 (published), quick recipe",
+        "By training examples: schubert-4 (published), quick",
         "schubert-4 (published), 151 training examples",
         "schubert-4 (published), 15 training examples",
     ]

@@ -254,14 +254,14 @@ def recipe_title(family: str) -> str:
     >>> [recipe_title(name) for name in ("paper", "recipes/{row}-{embedding}.toml", "recipes/long/{row}.toml")]
     ['paper', 'tuned', 'long']
     >>> recipe_title("recipes/compact/{row}-{embedding}.toml"), recipe_title("compact --body graph")
-    ('searched compact', 'compact, body graph')
+    ('searched compact', 'compact, graph')
     """
     name, *reading = family.split(" --")
     if name.endswith(".toml"):
         folder = PurePath(name).parent.name
         searched = f"searched {folder}" if folder in recipe_names() else folder
         name = "tuned" if folder in ("", "recipes") else searched
-    return ", ".join([name, *reading])
+    return ", ".join([name, *(option.partition(" ")[2] for option in reading)])
 
 
 _DEFAULTS = {

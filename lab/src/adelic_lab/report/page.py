@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import pandas as pd
 from markupsafe import Markup, escape
 
 from adelic.errors import ConfigurationError
@@ -101,9 +102,9 @@ def render_page(results: Sequence[Result], *, all_rows: bool = False, row: str |
     environment.filters["code"] = _with_code
     runs = run_frame(results)
     (best,) = tables.tables(results, "overview", row=row)
+    paper = tables.tables(results, "accuracy", "loss", row=row)
     if not all_rows:
-        models = best.frame[["AOE", "learned", "best other embedding", "best classical model"]]
-        best = replace(best, frame=best.frame[(models != NOT_RUN).any(axis=1)])
+        best, *paper = (replace(each, frame=each.frame[_is_run(each.frame)]) for each in (best, *paper))
     further = (
         []
         if runs.empty
@@ -113,7 +114,7 @@ def render_page(results: Sequence[Result], *, all_rows: bool = False, row: str |
         version=VERSION,
         overview=best,
         contrasts=tables.tables(results, "contrasts", row=row)[0],
-        paper=[table for table in tables.tables(results, "accuracy", "loss", row=row) if table.rows],
+        paper=[table for table in paper if table.rows],
         rows=row_sections(comparisons(runs)),
         runs=tables.tables(results, "runs", all_rows=all_rows),
         further_curves=[
@@ -122,6 +123,12 @@ def render_page(results: Sequence[Result], *, all_rows: bool = False, row: str |
         ],
         provenance=tables.provenance(results),
     )
+
+
+def _is_run(lines: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which lines have a figure of ours."""
+    ours = ("AOE", "learned", "best other embedding", "best classical model", "ours: AOE", "ours: learned")
+    return (lines[[column for column in ours if column in lines]] != NOT_RUN).any(axis=1)
 
 
 def _with_code(text: str) -> Markup:

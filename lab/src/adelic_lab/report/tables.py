@@ -6,6 +6,7 @@ wording.toml, and its name into `tables` and `adelic_lab.report.TABLES`.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ _RATES = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "mac
 MOST_TARGETS = 8
 """Greatest number of targets of an example for which each target has a line of its own."""
 _OTHERS = ("best other embedding", "best classical model")
+BALANCED = 0.01
+"""Balanced accuracies that differ by less from accuracies say nothing more, and have no column."""
 LEAST_CHANGES = 2
 """Least number of changes of one embedding that make a table."""
 
@@ -132,12 +135,12 @@ def overview(found: Iterable[frame.Comparison], row: str | None = None) -> Table
     chosen = {title: _choose(every) for title, every in titles.items()}
     lines = {title: _overview_line(title, every, chosen[title]) for title, every in titles.items()}
     if row is not None:
-        return Table.named("overview", list(lines.values()))
+        return Table.named("overview", list(lines.values()), names=2)
     family = statistics.declared_family(chosen)
     for title, p in family.adjusted.items():
         lines[title]["adjusted p"] = p_text(p)
     note = f"adjusted p: by Holm’s method over the {family.p.count()} lines of this table that could be tested."
-    return Table.named("overview", list(lines.values()), notes=[note])
+    return Table.named("overview", list(lines.values()), notes=[note], names=2)
 
 
 def _overview_line(title: str, every: Sequence[frame.Comparison], chosen: frame.Comparison | None) -> Line:
@@ -243,7 +246,7 @@ def contrasts_table(found: Iterable[frame.Comparison]) -> Table:
             line["only AOE / only learned right"] = f"{rows['first']:,} / {rows['second']:,}"
             line["interval over examples"] = interval_text(rows)
         lines.append(line)
-    return Table.named("contrasts", lines)
+    return Table.named("contrasts", lines, names=2)
 
 
 def paper_table(found: Sequence[frame.Comparison], metric: str, row: str | None = None) -> Table:
@@ -273,7 +276,7 @@ def paper_table(found: Sequence[frame.Comparison], metric: str, row: str | None 
             lines.append(line | {"recipe": _recipe(one) + about} | _rules(one) | ours)
         if not mine:
             lines.append(line | dict.fromkeys(("look-up", "best baseline", "ours: learned", "ours: AOE"), NOT_RUN))
-    return Table.named(metric, lines)
+    return Table.named(metric, lines, names=2)
 
 
 def _published_figure(published: Figure, metric: str) -> str | None:
@@ -382,7 +385,9 @@ def models_table(found: Sequence[frame.Comparison]) -> Table:
         for who, figure in (row.published(chosen.first.edition) if row else {}).items()
     ]
     title = chosen.first.title + (chosen.fewer_examples if len(found) == 1 else "")
-    return Table.named("models", lines, heading=title)
+    made = Table.named("models", lines, names=2, heading=title)
+    is_balanced = bool((models.accuracy - models.balanced_accuracy).abs().max() < BALANCED)
+    return replace(made, frame=made.frame.drop(columns=["balanced accuracy"])) if is_balanced else made
 
 
 def _searched(run: Result) -> str | None:
