@@ -133,13 +133,13 @@ def public_modules():
 
 @pytest.mark.parametrize("module", list(public_modules()))
 def test_every_public_name_is_in_the_reference(module, pages):
+    here = importlib.import_module(module)
+    own = [name for name, thing in vars(here).items() if getattr(thing, "__module__", "") == module and name[0] != "_"]
+    things = {name: getattr(here, name) for name in getattr(here, "__all__", own)}  # imports what is loaded late
     anchors = set().union(*(page.anchors for path, page in pages.items() if path.parent.name == "reference"))
     # One name may be public in two places, and is then described in one of them.
     described = {id(found) for anchor in anchors if anchor and (found := resolve(anchor)) is not None}
-    here = importlib.import_module(module)
-    own = [name for name, thing in vars(here).items() if getattr(thing, "__module__", "") == module and name[0] != "_"]
-    for name in getattr(here, "__all__", own):
-        thing = getattr(here, name)
+    for name, thing in things.items():
         if not inspect.ismodule(thing):
             assert f"{module}.{name}" in anchors or id(thing) in described, f"{module}.{name}"
         elif thing.__name__.startswith("adelic.acd."):
