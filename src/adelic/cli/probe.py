@@ -1,6 +1,7 @@
 """The command `adelic probe`."""
 
 import json
+import re
 from typing import Any
 
 from adelic.cli.options import File, Json, Names, Text
@@ -69,7 +70,11 @@ def _values(values: Any) -> list[Any]:
 
 def _numbers(values: list[Any]) -> list[Any]:
     """Return the numbers of texts if all are numbers, else the texts."""
+    texts = [value for value in values if isinstance(value, str)]
+    if any(re.fullmatch(r"-?0\d+", text) for text in texts):
+        return values  # labels, as 03
     try:
-        return [None if value is None else float(value) if isinstance(value, str) else value for value in values]
+        read = {text: int(text) if re.fullmatch(r"-?\d+", text) else float(text) for text in texts}
     except ValueError:
         return values
+    return [read.get(value, value) if isinstance(value, str) else value for value in values]

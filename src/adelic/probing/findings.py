@@ -5,8 +5,9 @@ the other half, so that noise finds nothing however many are tried. What a findi
 """
 
 import math
+import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
@@ -16,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, EncodingError, needs_extra
-from adelic.numbers.columns.reading import columns_of, is_frame, matrix_of, series_of
+from adelic.numbers.columns.reading import columns_of, is_frame, is_missing, matrix_of, series_of
 from adelic.numbers.describe import describe
 from adelic.probing.laws import law_readings
-from adelic.probing.readings import GREATEST_MODULUS, Numbers, Reading, read_numbers, readings
+from adelic.probing.readings import GREATEST_MODULUS, Numbers, Reading, read_numbers, readings, size_reading
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -72,6 +73,7 @@ class Finding:
         table: code -> mean of the target in the half that chose, of classes the share of each, and how many examples.
         classes: those of the target, () of a number.
         reading: how the codes are computed.
+        decimals: digits after the point that are read; numbers with more have the code −1.
     """
 
     column: str
@@ -82,15 +84,16 @@ class Finding:
     table: dict[int, tuple[list[float], int]] = field(repr=False, compare=False)
     classes: tuple[Any, ...] = field(repr=False, compare=False)
     reading: Reading = field(repr=False, compare=False)
+    decimals: int | None = field(repr=False, compare=False)
 
     def codes(self, values: Any) -> Integers:
-        """Return the codes of a column's values, (examples,) -> int64 (examples,); −1 where one is missing.
+        """Return the codes of a column's values, (examples,) -> int64 (examples,); −1 where there is none.
 
         >>> n = np.arange(1000)
         >>> probe(n, n % 7 < 5)[0].codes([7, 15, None])
         array([ 0,  1, -1])
         """
-        numbers, is_there = read_numbers(series_of(values))
+        numbers, is_there = read_numbers(series_of(values), self.decimals)
         found = np.full(len(is_there), -1)
         found[is_there] = self.reading.codes(numbers)
         return found
@@ -133,6 +136,11 @@ class Findings(list[Finding]):
     def __str__(self) -> str:
         """Return a line for each."""
         return "\n".join(f"{i}. {found.sentence}" for i, found in enumerate(self, 1)) or "nothing found"
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a finding, or some, which are `Findings`, too."""
+        found = super().__getitem__(index)
+        return Findings(found) if isinstance(index, slice) else found
 
     def features(self, X: Any) -> Integers:
         """Return the codes of all findings, (examples, findings): classes, not sizes, so that models encode them so.
@@ -214,7 +222,11 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
     >>> probe(rng.integers(0, 10**9, 500), letters)
     []
     """
+    if not 0 < alpha < 1 or seed < 0:
+        raise ConfigurationError(f"alpha={alpha} and seed={seed}: alpha is between 0 and 1, and seed 0 or more")
     names, columns = _columns(X)
+    if len({len(column) for column in columns}) > 1:
+        raise ConfigurationError("the columns of X differ in length; give a value, or None, for each example")
     target = _Target.read(y, len(columns[0]) if columns else 0)
     rng = np.random.default_rng(seed)
     found: list[Finding] = []
@@ -225,6 +237,17 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
         except EncodingError as error:
             warnings.warn(f"column {name}: {error}; it was left out", ProbeWarning, stacklevel=2)
     return Findings(sorted(found, key=lambda one: -one.score))
+
+
+_DIGITS = re.compile(r"\d{1,3}(\.0)?|[xX]")
+"""What may be a check digit."""
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -255,32 +278,30 @@ class _Target:
                 f"the target has the shape {values.shape}, X has {examples} examples; give one value for each"
             )
         name = str(getattr(y, "name", None) or "the target")
-        is_there = np.array([value is not None and value == value for value in values.tolist()], dtype=np.bool_)
+        is_there = np.array([not is_missing(value) for value in values.tolist()], dtype=np.bool_)
         values = values[is_there]
         if len(values) < _LEAST:
             raise ConfigurationError(f"{len(values)} examples have a target; {_LEAST} are the least that can be probed")
         (classes, codes), unit = _classes(values), (1.0, 0.0)
         if len(classes) < 2:
             raise ConfigurationError(f"{name} is {describe(classes[0])} in all examples; there is nothing to tell")
-        is_number = values.dtype.kind in "iuf" or all(
-            isinstance(value, int | float) and not isinstance(value, bool) for value in classes
-        )
+        is_number = all(isinstance(value, int | float) and not isinstance(value, bool) for value in classes)
+        if is_number and not all(map(_is_finite, classes)):
+            raise ConfigurationError(f"{name} has a value that is infinite, or beyond float64; leave such examples out")
         is_whole = is_number and all(value == int(value) for value in classes)
-        if is_number and (not is_whole or len(classes) > _CLASSES):
+        if is_number and (not is_whole or len(classes) > min(_CLASSES, len(values) // 2)):
             real = values.astype(np.float64)
-            if not np.isfinite(real).all():
-                raise ConfigurationError(f"{name} has an infinite value; leave such examples out")
-            unit, classes = (float(real.std()), float(real.mean())), []
-            shares = ((real - unit[1]) / unit[0])[:, None]
+            real, greatest = real / np.abs(real).max(), float(np.abs(real).max())
+            shares = ((real - real.mean()) / real.std())[:, None]
+            unit, classes = (float(real.std()) * greatest, float(real.mean()) * greatest), []
         elif len(classes) > len(values) // 2:
-            raise ConfigurationError(
-                f"{name} has {len(classes):,} different values in {len(values):,} examples; these are names, no classes"
-            )
+            counted = f"{len(classes):,} different values in {len(values):,} examples"
+            raise ConfigurationError(f"{name} has {counted}; these are names, no classes")
         else:
             shares = np.eye(len(classes))[codes]
         whole = None
-        if classes and is_whole and max(abs(int(value)) for value in (values.min(), values.max())) < 2**31:
-            whole = values.astype(np.int64)
+        if classes and all(_DIGITS.fullmatch(str(value)) for value in classes):
+            whole = np.array([10 if str(value) in "xX" else int(float(value)) for value in values.tolist()])
         return cls(name, shares, tuple(classes), whole, unit, is_there)
 
     def __getitem__(self, indices: npt.NDArray[Any]) -> "_Target":
@@ -323,10 +344,12 @@ def _probe_column(
     chooser, judge = order[: len(order) // 2], order[len(order) // 2 :]
     a, b = (_Half(numbers[half], target[half].shares) for half in (chooser, judge))
     screened = chooser[:_SCREENED]
-    tried = list(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))))
+    tried = _not_names(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))), numbers[screened])
     left_a, left_b = a.scaled(a), b.scaled(a)
+    had_size = False
     for turn in range(_ROUNDS):
-        ranked = _screen(tried, numbers[screened], left_a[: len(screened)])
+        size = [] if had_size else [size_reading(numbers[screened], left_a[: len(screened)])]
+        ranked = _screen(size + tried, numbers[screened], left_a[: len(screened)])
         best = next(
             (one for one in ranked[:_TRIED] if _is_confirmed(one, a, b, left_a, left_b, alpha / _TRIED, rng)), None
         )
@@ -349,7 +372,20 @@ def _probe_column(
         if score >= _EXACT:
             return
         left_a, left_b = left_a - means[codes_a], further
-        tried = [one for one in tried if one is not best and (one.kind, best.kind) != ("size", "size")]
+        had_size = had_size or best.kind == "size"
+        tried = [one for one in tried if not _is_akin(one, best)]
+
+
+def _not_names(tried: Iterable[Reading], numbers: Numbers) -> list[Reading]:
+    """Return readings whose codes are at most half as many as the different numbers: else they are names for them."""
+    most = len(set(numbers.whole.tolist())) / 2
+    return [one for one in tried if len(np.unique(one.codes(numbers))) <= most]
+
+
+def _is_akin(one: Reading, other: Reading) -> bool:
+    """Return whether of two readings one says what the other does, or a part of it."""
+    m, n = one.modulus, other.modulus
+    return one is other or bool(other.kind in ("modulus", "calendar") and m and n and max(m, n) % min(m, n) == 0)
 
 
 @dataclass(frozen=True)
@@ -360,7 +396,9 @@ class _Half:
     def scaled(self, first: "_Half") -> Floats:
         """Return the target less its mean in the first half; classes are divided by the root of their share."""
         mean = first.shares.mean(axis=0)
-        return np.asarray((self.shares - mean) / (np.sqrt(np.maximum(mean, 1e-9)) if self.shares.shape[1] > 1 else 1))
+        return np.asarray(
+            (self.shares - mean) / (np.sqrt(np.maximum(mean, 1 / len(first.shares))) if self.shares.shape[1] > 1 else 1)
+        )
 
 
 def _two(shares: Floats) -> list[npt.NDArray[np.bool_]]:
@@ -443,7 +481,9 @@ def _least(
     if best.kind != "modulus" or best.modulus is None:
         return best
     enough = _score(best, a, b) - _NEARLY
-    divisors = [one for one in tried if one.kind == "modulus" and one.modulus and best.modulus % one.modulus == 0]
+    divisors = [
+        one for one in tried if one.modulus and one.kind in ("modulus", "calendar") and best.modulus % one.modulus == 0
+    ]
     return next(
         one
         for one in sorted(divisors, key=lambda one: one.modulus or 0)
@@ -480,8 +520,10 @@ def _finding(name: str, one: Reading, score: float, a: _Half, b: _Half, target: 
         right = np.mean(b.shares[np.arange(len(b.shares)), _foretold(one, a, b).argmax(axis=1)])
         usual = np.mean(b.shares[:, a.shares.mean(axis=0).argmax()])
         told = f"tells {target.name}: {right:.1%} of {aside} are right ({usual:.1%} without it)"
+        if right <= usual:  # it shifts shares, and the most frequent class stays the same
+            told = f"explains {score:.1%} of the variance of {target.name} on {aside}, and foretells no class better"
         for j, value in reversed([*enumerate(target.classes)] if right == 1 and len(target.classes) == 2 else []):
             if "exactly" not in told and one.kind != "size" and len(alone := np.flatnonzero(means[:, j] > 1 / 2)) == 1:
                 told = f"= {one.label(int(alone[0]))} exactly where {target.name} is {value}"
     sentence = f"{subject} {told.replace('%', ' %')}{advice}"
-    return Finding(name, one.kind, one.modulus, score, sentence, table, target.classes, one)
+    return Finding(name, one.kind, one.modulus, score, sentence, table, target.classes, one, a.numbers.decimals)

@@ -93,7 +93,7 @@ def find_law(
         if law is not None:
             best[p] = law
     joined = list(best.values())
-    while np.prod([law.modulus for law in joined]) > greatest:
+    while math.prod(law.modulus for law in joined) > greatest:
         joined.pop()  # a law of so many primes is of digits that never change
     return _join(joined) if joined else None
 
@@ -150,7 +150,7 @@ def solve(equations: Integers, p: int, q: int) -> Integers | None:
 
 def _join(laws: Sequence[Law]) -> Law:
     """Return the law modulo the product of coprime moduli, by the Chinese remainder theorem."""
-    modulus = int(np.prod([law.modulus for law in laws]))
+    modulus = math.prod(law.modulus for law in laws)
     ones = [modulus // law.modulus * pow(modulus // law.modulus, -1, law.modulus) for law in laws]
     columns = zip(*([*law.weights, law.constant] for law in laws), strict=True)
     *weights, constant = (sum(one * part for one, part in zip(ones, parts, strict=True)) % modulus for parts in columns)
@@ -191,7 +191,9 @@ def _plain(digits: Integers) -> Integers:
 
 
 def _one_hot(digits: Integers) -> Integers:
-    return np.asarray((digits[:, :, None] == np.arange(1, 10)).reshape(len(digits), -1), dtype=np.int64)
+    return np.asarray(
+        (digits[:, :, None] == np.arange(1, 10)).reshape(len(digits), 9 * digits.shape[1]), dtype=np.int64
+    )
 
 
 def _widened(numbers: Numbers, width: int) -> Integers:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle, takewhile
+from itertools import cycle, pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,10 @@ _VALUATIONS = (2, 3, 5, 7, 11, 13)
 _GREATEST_VALUATION = 12
 _PADIC = (2, 3, 5, 7)
 _MOST_DECIMALS = 6
-_SIZES = (4, 10, 32)
+_FITTING = 0.99
+"""The share of numbers that have so few decimals."""
+_LEAVES = 8
+"""Parts of a size, at most."""
 _DAYS = (-25_567, 47_847)
 """1 January of 1900 and of 2101, in days since 1 January 1970: whole numbers between may count days."""
 _YEARS = (1583, 2500)
@@ -68,11 +71,15 @@ class Numbers:
         return len(self.whole)
 
 
-def read_numbers(values: npt.NDArray[Any]) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[Numbers, npt.NDArray[np.bool_]]:
     """Return the numbers of a column, without its gaps, and which entries are there, bool (examples,).
 
     Codes such as "0-306-40615-2" and "080442957X" are read without their hyphens and blanks, a date and time as its
-    date.
+    date. Numbers that are no multiples of 10^-decimals are left out.
+
+    Args:
+        values: of a column.
+        decimals: as for `Numbers`; by default the fewest, at most six, that 99 % of the numbers have, or none.
 
     Raises:
         EncodingError: an entry is no number.
@@ -82,18 +89,20 @@ def read_numbers(values: npt.NDArray[Any]) -> tuple[Numbers, npt.NDArray[np.bool
     >>> read_numbers(np.array([0.25, 19.99]))[0].whole
     array([  25, 1999])
     """
-    entries = values.tolist() if values.dtype.kind in "OU" else []
-    texts = [value.strip() for value in entries if isinstance(value, str)]
-    is_date = values.dtype.kind == "M" or any(isinstance(value, datetime.date) for value in entries)
-    is_date = is_date or (bool(texts) and is_date_text(texts[0]))
-    if values.dtype.kind == "M":
+    is_date = values.dtype.kind == "M"
+    if is_date:
         values = values.astype("datetime64[D]")
+    entries = [_date_of(value) for value in values.tolist()] if values.dtype.kind in "OU" else []
+    texts = [value for value in entries if isinstance(value, str)]
+    if entries:
+        values = objects(entries)
+        is_date = any(isinstance(value, datetime.date) for value in entries)
     last: list[int] = []
-    if not is_date and (named := next((text for text in texts if _LETTERS.search(text)), None)):
+    if named := next((text for text in texts if _LETTERS.search(text)), None):
         raise EncodingError(
             f"it has letters, as {describe(named)}; take its digits, or int(text, 36), which reads both"
         )
-    if not is_date and any(text[-1:] in ("x", "X") or "-" in text[1:] or " " in text for text in texts):
+    if any(text[-1:] in ("x", "X") or "-" in text[1:] or " " in text for text in texts):
         if wrong := next((text for text in texts if not _CODE.fullmatch(text)), None):
             raise EncodingError(f"{describe(wrong)} is neither a number nor a code as the others; write all alike")
         last = [10 if text[-1] in "xX" else int(text[-1]) for text in texts]
@@ -101,20 +110,34 @@ def read_numbers(values: npt.NDArray[Any]) -> tuple[Numbers, npt.NDArray[np.bool
         values = objects([next(codes) if isinstance(value, str) else value for value in entries])
     column = read_column(values, floats="shortest")
     is_there = ~column.is_missing
-    numerators, denominators = column.numbers.numerators[is_there], column.numbers.denominators[is_there]
-    decimals = next((k for k in range(_MOST_DECIMALS + 1) if not np.any(10**k % denominators)), None)
+    numerators, denominators = column.numbers.numerators, column.numbers.denominators
+    if decimals == -1:
+        enough = _FITTING * is_there.sum()
+        fitting = (k for k in range(_MOST_DECIMALS + 1) if np.sum(10**k % denominators[is_there] == 0) >= enough)
+        decimals = next(fitting, None)
     unit = 10 ** (decimals or 0)
-    if (
-        numerators.dtype != object
-        and max(map(abs, (int(numerators.min(initial=0)), int(numerators.max(initial=0))))) >= 2**62 // unit
-    ):
-        numerators = numerators.astype(object)
+    if decimals is not None:
+        is_there &= np.asarray(unit % denominators == 0, dtype=np.bool_)
+    numerators, denominators = numerators[is_there], denominators[is_there]
+    greatest = max(map(abs, (int(numerators.min(initial=0)), int(numerators.max(initial=0)))))
+    numerators = numerators.astype(object) if greatest >= 2**62 // unit else numerators
     whole = numerators * 0 if decimals is None else numerators * (unit // denominators)
     digits = _digits(np.abs(whole))
     if last:
         digits[:, 0], before = last, _digits((whole - last) // 10)
         digits[:, 1 : 1 + before.shape[1]] = before
     return Numbers(whole, _real(numerators, denominators), decimals, is_date, digits), is_there
+
+
+def _date_of(value: Any) -> Any:
+    """Return the date of a date and time, also of a text, None for an empty text, and all else as it is."""
+    if isinstance(value, datetime.datetime):
+        return None if value != value else value.date()
+    if isinstance(value, str):
+        value = value.strip()
+        if is_date_text(value[:10]) and (len(value) == 10 or value[10] in " T"):
+            return datetime.date.fromisoformat(value[:10])
+    return None if value == "" else value
 
 
 def _real(numerators: npt.NDArray[Any], denominators: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -176,29 +199,62 @@ def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
 
     >>> kinds = [reading.name for reading in readings(read_numbers(np.arange(40))[0], 5)]
     >>> kinds[:6]
-    ['size of {} in 4 parts', 'size of {} in 10 parts', 'size of {} in 32 parts', '{} mod 2', '{} mod 3', '{} mod 4']
+    ['{} mod 2', '{} mod 3', '{} mod 4', '{} mod 5', 'digit of 2^1 of {}', 'digit of 2^2 of {}']
     """
-    for parts in _SIZES:
-        edges = np.quantile(numbers.real, np.arange(1, parts) / parts)
-        yield Reading("size", f"size of {{}} in {parts} parts", "", None, partial(_size, edges=edges))
     if numbers.decimals is None:
         return
     least, most = min(numbers.whole.tolist()), max(numbers.whole.tolist())
     yield from _calendar(numbers, least, most)
     spread, column = most - least + 1, f"{{}}·10^{numbers.decimals}" if numbers.decimals else "{}"
+    use = f"round({{}} * {10**numbers.decimals})" if numbers.decimals else "{}"
     for m in range(2, min(greatest, spread // 3) + 1):
         if not (numbers.is_date and m == 7):  # the weekday
-            yield Reading("modulus", f"{column} mod {m}", f"{column} % {m}", m, partial(_residue, m=m))
+            yield Reading("modulus", f"{column} mod {m}", f"{use} % {m}", m, partial(_residue, m=m))
     for p in (10, *_PADIC):
         for k in takewhile(lambda k, p=p: 3 * p ** (k + 1) <= spread, range(1, 18)):  # type: ignore[misc]
             name = f"digit of 10^{k - numbers.decimals} of {{}}" if p == 10 else f"digit of {p}^{k} of {column}"
-            use = f"{column} // {p**k} % {p}" if least >= 0 or p != 10 else ""
-            yield Reading("digit", name, use, p, partial(_digit, p=p, k=k))
+            how = f"{use} // {p**k} % {p}" if least >= 0 or p != 10 else ""
+            yield Reading("digit", name, how, p, partial(_digit, p=p, k=k))
     for p in _VALUATIONS:
         yield Reading("valuation", f"exponent of {p} in {column}", "", p, partial(_valuation, p=p))
     if numbers.digits.shape[1] > 2 and not numbers.decimals:
         for name, m, weights in _CHECK_SUMS:
             yield Reading("checksum", name, "", m, partial(_check_sum, weights=weights, m=m))
+
+
+def size_reading(numbers: Numbers, left: npt.NDArray[np.float64]) -> Reading:
+    """Return the size in parts between which what is to be told differs most: a tree of up to eight leaves.
+
+    Args:
+        numbers: a sample.
+        left: what is to be told, (examples, any number).
+
+    >>> numbers = read_numbers(np.arange(100))[0]
+    >>> size_reading(numbers, (numbers.real > 30)[:, None] * 1.0).codes(read_numbers(np.array([30, 31]))[0])
+    array([0, 1])
+    """
+    order = np.argsort(numbers.real, kind="stable")
+    real, sums = numbers.real[order], np.cumsum(left[order], axis=0)
+    sums = np.concatenate([np.zeros((1, sums.shape[1])), sums])
+    can_split = np.flatnonzero(real[1:] > real[:-1]) + 1
+    cuts = [0, len(real)]
+
+    def best_cut(low: int, high: int) -> tuple[float, int]:
+        at = can_split[(can_split > low) & (can_split < high)]
+        if not len(at):
+            return 0.0, low
+        before, after = sums[at] - sums[low], sums[high] - sums[at]
+        gain = (before**2).sum(1) / (at - low) + (after**2).sum(1) / (high - at)
+        gain -= ((sums[high] - sums[low]) ** 2).sum() / (high - low)
+        return float(gain.max()), int(at[gain.argmax()])
+
+    while len(cuts) <= _LEAVES:
+        gain, at = max(best_cut(low, high) for low, high in pairwise(cuts))
+        if gain <= 1e-9:
+            break
+        cuts = sorted([*cuts, at])
+    edges = np.array([(real[cut - 1] + real[cut]) / 2 for cut in cuts[1:-1]])
+    return Reading("size", f"size of {{}} in {len(cuts) - 1} parts", "", None, partial(_size, edges=edges))
 
 
 def _size(numbers: Numbers, *, edges: npt.NDArray[np.float64]) -> Integers:
@@ -253,7 +309,7 @@ def _calendar(numbers: Numbers, least: int, most: int) -> Iterator[Reading]:
             yield Reading("calendar", "weekday of {}", "", 7, partial(_residue, m=7, shift=3), _WEEKDAYS)
         for part in ("month", "day of the month", "leap year"):
             yield Reading("calendar", f"{part} of {of}", "", None, partial(_part_of_date, part=part))
-    elif numbers.decimals == 0 and _YEARS[0] <= least and most <= _YEARS[1]:
+    if not numbers.is_date and numbers.decimals == 0 and _YEARS[0] <= least and most <= _YEARS[1]:
         yield Reading("calendar", "leap year of {}", "", None, partial(_is_leap, of_years=True))
 
 

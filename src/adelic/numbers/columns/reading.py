@@ -133,21 +133,21 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     (array([3, 0, 1]), array([ 1,  1, 10]), array([False,  True, False]))
     """
     if values.dtype.kind == "f":
-        is_missing = np.isnan(values)
-        numbers = _read_floats(values, is_missing, floats)
+        gaps = np.isnan(values)
+        numbers = _read_floats(values, gaps, floats)
         # A number read from a float64 is nearer to no other float, unless a denominator is limited.
         is_nearest = values.dtype == np.float64 and floats in ("shortest", "exact")
-        real = np.where(is_missing, 0.0, values) + 0.0 if is_nearest else None  # no −0
-        return Column(numbers, is_missing, values.dtype, real)
+        real = np.where(gaps, 0.0, values) + 0.0 if is_nearest else None  # no −0
+        return Column(numbers, gaps, values.dtype, real)
     if values.dtype.kind == "M":
         return _read_dates(values)
     if values.dtype.kind == "b" and floats != "never":
         return replace(read_column(values.astype(np.uint8), floats=floats), dtype=values.dtype)
     if values.dtype.kind == "O":
-        is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
-        pairs = enumerate(zip(values, is_missing, strict=True))
+        gaps = np.array([is_missing(value) for value in values], dtype=np.bool_)
+        pairs = enumerate(zip(values, gaps, strict=True))
         found = [0 if missing else _plain(v, i, floats) for i, (v, missing) in pairs]
-        return Column(rationals.read(found, floats=floats), is_missing, values.dtype)
+        return Column(rationals.read(found, floats=floats), gaps, values.dtype)
     if values.dtype.kind in "US":
         return read_column(values.astype(object), floats=floats)
     return Column(rationals.read(values, floats=floats), np.zeros(len(values), dtype=np.bool_), values.dtype)
@@ -212,7 +212,7 @@ def exact_below(dtype: np.dtype[Any]) -> float:
     return float(2.0 ** min(np.finfo(dtype).nmant + 1, 63))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Return whether a value is None, pandas's NA or NaT, or NaN of any type."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -236,7 +236,7 @@ def is_any_missing(values: Any) -> bool:
     >>> is_any_missing([[1, None], [2, 3]]), is_any_missing([1, "x"])
     (True, False)
     """
-    return any(_is_missing(value) for value in series_of(values).reshape(-1).tolist())
+    return any(is_missing(value) for value in series_of(values).reshape(-1).tolist())
 
 
 def _plain(value: Any, row: int, floats: str) -> Any:
