@@ -73,8 +73,8 @@ class EmbeddingConfig(Model):
         n_primes: How many primes, from 2 on, residues are taken modulo.
         modulus: For --embedding angular: after how many whole numbers the circle closes. Numbers with the same
             remainder modulo this one become the same point of the circle.
-        parts: For --embedding union: the embeddings whose vectors are added, of fone, periodic, residues and xval, with
-            + between them.
+        parts: For --embedding union: the embeddings whose vectors are added, of combined, fone, periodic, residues and
+            xval, with + between them.
         published: Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.
 
     Raises:

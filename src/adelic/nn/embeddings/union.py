@@ -17,6 +17,7 @@ from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.vocabulary import Numbers
 
 PARTS: Mapping[str, type[NumberEmbedding]] = {
+    "combined": AdelicEmbedding,
     "fone": FoNEEmbedding,
     "periodic": PeriodicEmbedding,
     "residues": AdelicEmbedding,
@@ -35,8 +36,9 @@ class UnionEmbedding(NumberEmbedding):
     Args:
         vocabulary: the numbers that can occur, or None.
         d_model: length of a vector.
-        parts: of fone, periodic, residues and xval, with + between them. residues are `AdelicEmbedding` with
-            features="residues" and without the real value: a trained vector for each n mod p^k, summed over the primes.
+        parts: of combined, fone, periodic, residues and xval, with + between them. combined is `AdelicEmbedding` as it
+            is by default; residues are `AdelicEmbedding` with features="residues" and without the real value: a trained
+            vector for each n mod p^k, summed over the primes.
         sigma: of periodic, see `PeriodicEmbedding`.
         max_digits: digits before the point of fone; by default as many as the vocabulary needs, 10 without one.
 
