@@ -99,6 +99,7 @@ def _table(series: list[Series]) -> list[str]:
     for one in series:
         results, n_planned = one.results, len(one.experiments)
         seeds = f"{len(results)}" + (f" of {n_planned}" if len(results) < n_planned else "")
+        seeds += " ✓" if results and all(result.wrong is not None for result in results) else ""
         line = {"model": one.label, "told": told(one.experiments[0]), "examples": short(one.examples), "seeds": seeds}
         line |= {split: mean_with_interval(one.accuracies(split)) for split in splits}
         if is_counted:
