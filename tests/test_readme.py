@@ -144,7 +144,7 @@ def test_what_names_that_happen_to_be_numbers_gain_is_a_figure_of_the_results() 
         (ROOT / "experiments" / "results" / "audit" / "schubert-4-published.json").read_text(encoding="utf-8")
     )["findings"]
     best = 100 * max(rule["test"] for rule in rules if rule["test"] is not None)
-    told = f"characters {float(aoe):.1f} % | learned vectors {float(learned):.1f} % | {best:.1f} % |"
+    told = f"residues {float(aoe):.1f} % | learned vectors {float(learned):.1f} % | {best:.1f} % |"
     assert told in README
 
 

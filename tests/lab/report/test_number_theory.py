@@ -92,7 +92,7 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     (xval,) = [one for one in read_results(folder / "results") if (one.embedding, one.n) == ("xval", 300)]
     row = next(line for line in table.splitlines() if line.startswith("| xVal |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[:3] == ["xVal", "real value", "1"]
+    assert cells[:3] == ["xVal", "real value", "1 ✓"]
     splits = ["test", *xval.never_seen]
     assert cells[4:-2] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[3] == str(learned(xval, "stratified"))
@@ -110,7 +110,7 @@ def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_
     assert f"| best baseline |  | {100 * conic.rule:.2f} |  |" in text
     collatz = text.split("**`collatz`")[1]
     assert "best baseline |" not in collatz  # its answers are numbers
-    assert "up to 1,000**; 50 examples; 1 seed\n" in collatz  # a limit of the plan, not the default
+    assert "up to 1,000**; 50 examples; 1 ✓ seed\n" in collatz  # a limit of the plan, not the default
     plan = tmp_path / "two.toml"
     part = "[[part]]\ntasks = ['modular-sum']\nseeds = 1\nsolvers = ['fone']\nsteps = 1\n"
     plan.write_text("".join(f"{part}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
@@ -202,7 +202,7 @@ def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp
     out = works("reproduce", "number-theory", *given)
     table = Path("results", "number-theory-small-20-examples", "report", "table.md")
     assert f"wrote {table}" in out
-    assert "up to 1,000**; 20 examples; 1 seed\n" in table.read_text(encoding="utf-8")
+    assert "up to 1,000**; 20 examples; 1 ✓ seed\n" in table.read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8") == "as it was"
     assert [path.name for path in Path("results").iterdir()] == ["number-theory-small-20-examples"]
 

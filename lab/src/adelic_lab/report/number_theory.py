@@ -114,7 +114,7 @@ def _table(series: list[Series]) -> list[str]:
             }
         lines.append(line)
     shared = {key: lines[0][key] for key in ("examples", "seeds") if len({line[key] for line in lines}) == 1}
-    said = (f"{value} {key if value != '1' else key[:-1]}" for key, value in shared.items())
+    said = (f"{value} {key if value.split()[0] != '1' else key[:-1]}" for key, value in shared.items())
     caption = "; ".join([f"**{series[0].heading}**", *said])
     everything = [result for one in series for result in one.results]
     constant = {split: percent(constants(everything, split), none="") for split in splits}
