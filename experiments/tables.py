@@ -93,7 +93,7 @@ def pages(results: list[Result]) -> dict[Path, str]:
 def row_page(row: str) -> str:
     """Return the page of a dataset, its tables empty.
 
-    >>> row_page("schubert-4").splitlines()[2].partition(" Here")[0]
+    >>> row_page("schubert-4").splitlines()[2].partition(" Each table")[0]
     'The Schubert structure constant of three permutations.'
     """
     title = TASKS[split_row(row)[0]].title

@@ -31,7 +31,7 @@ def kinds(cell):
 def test_a_page_leads_to_every_notebook():
     names = ["collatz", "column", "conics", "equip", "exact", "greatest-common-divisors", "numbers", "schubert"]
     assert [path.stem for path in NOTEBOOKS] == names
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert [name for name in names if f"examples/{name}.ipynb)" not in text] == []
 

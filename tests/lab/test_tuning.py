@@ -195,7 +195,7 @@ def quick(**changes):
 
 
 def test_data_that_cannot_be_searched_on(search, tmp_path):
-    with pytest.raises(ConfigurationError, match="no validation row"):
+    with pytest.raises(ConfigurationError, match="no validation examples"):
         tune(search(task="weaving", n=3), trials=1, storage=tmp_path / "study.db")
 
 

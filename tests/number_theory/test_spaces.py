@@ -116,7 +116,7 @@ def test_the_benchmark_has_written_what_tasks_ask_for():
     said = {}
     for series in read_plan("full", "number-theory"):
         one = series.experiments[0]
-        if one.is_network and one.model.name == "adelic" and "primes up to 307" not in series.label:
+        if one.is_network and one.model.name == "adelic" and "primes ≤ 307" not in series.label:
             said.setdefault(series.task, set()).add(one.embedding.space() == one.data.space)
     for task in ("gcd", "squarefree", "moebius", "conic", "ternary-form", "root-number"):
         assert said[task] == {True}, task

@@ -69,7 +69,8 @@ def test_what_is_refused(works, refused, table):
     works(*TRAIN[:1], "schubert", "--n", "3", *TRAIN[2:], "--run-dir", "runs/task")
     assert "100 is not in the vocabulary, and learned has a vector" in refused("predict", "learned", "new.csv")
     assert "one with --places flat reads any number" in refused("predict", "places", "new.csv")
-    assert "runs/task is a run on schubert-3; predictions are for tables" in refused("predict", "task", "new.csv")
+    on_a_task = refused("predict", "task", "new.csv")
+    assert "runs/task is a run on schubert-3; predictions are for your own tables" in on_a_task
     assert "unknown run 'none'" in refused("predict", "none", "new.csv")
     assert "there is no file none.csv" in refused("predict", "mine", "none.csv")
     for content, words in (
