@@ -80,7 +80,7 @@ def test_a_search_is_made_once_and_its_plan_is_written(small, monkeypatch):
     [series] = read_plan(small.PLAN)
     assert (series.task, series.model, series.examples, len(series.experiments)) == ("addition", "xval", 20, 3)
     assert (series.experiments[0].steps.steps, series.experiments[0].steps.learning_rate) == (2, 1e-3)
-    assert small.table().splitlines()[-1] == "| addition | xval | 0 | **0** | 0 |"
+    assert "xval" not in small.table()  # none of its answers is exact
     check_agreement(small)
     monkeypatch.setattr(subprocess, "Popen", None)  # nothing more is run
     small.main(tasks=small.TASKS, solvers=tuple(small.STEPS))
