@@ -252,6 +252,11 @@ def test_names_of_few_things_are_no_arithmetic():
     assert all(one.kind == "size" or one.modulus <= 15 for one in found)
 
 
+def test_years_that_4_divides_are_no_leap_years():
+    years = np.arange(1788, 2024)
+    assert only(probe(years, years % 4 == 0)).sentence == "x0 mod 4 = 0 exactly where the target is True: use x0 % 4"
+
+
 def test_new_numbers_are_read_with_the_decimals_of_the_old_ones():
     n = numbers(5, 2000)
     found = probe(n / 100, n % 100 > 89)

@@ -27,8 +27,8 @@ Floats = npt.NDArray[np.float64]
 
 _LEAST = 20
 """Examples with a number and a target, at least."""
-_SCREENED = 20_000
-"""More examples of the first half are not screened."""
+_SCREENED, _CELLS = 20_000, 200_000
+"""More examples of the first half are not screened, nor more examples times classes."""
 _TRIED = 3
 """The best readings of a screening that are confirmed."""
 _ROUNDS = 3
@@ -343,16 +343,16 @@ def _probe_column(
     order = rng.permutation(len(numbers))
     chooser, judge = order[: len(order) // 2], order[len(order) // 2 :]
     a, b = (_Half(numbers[half], target[half].shares) for half in (chooser, judge))
-    screened = chooser[:_SCREENED]
+    screened = chooser[: min(_SCREENED, max(2_000, _CELLS // target.shares.shape[1]))]
     tried = _not_names(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))), numbers[screened])
     left_a, left_b = a.scaled(a), b.scaled(a)
     had_size = False
     for turn in range(_ROUNDS):
         size = [] if had_size else [size_reading(numbers[screened], left_a[: len(screened)])]
         ranked = _screen(size + tried, numbers[screened], left_a[: len(screened)])
-        best = next(
-            (one for one in ranked[:_TRIED] if _is_confirmed(one, a, b, left_a, left_b, alpha / _TRIED, rng)), None
-        )
+        confirmed = [one for one in ranked[:_TRIED] if _is_confirmed(one, a, b, left_a, left_b, alpha / _TRIED, rng)]
+        scores = [_score(one, a, b) for one in confirmed]
+        best = next((one for one, its in zip(confirmed, scores, strict=True) if its >= max(scores) - _NEARLY), None)
         best = best and _least(best, tried, a, b, left_a, left_b, alpha, rng)
         score = _score(best, a, b) if best else 0.0
         if turn == 0 and score < _SIMPLE:
