@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from adelic.cli.options import File, Json, Names, Text
@@ -41,10 +42,10 @@ def probe(
     for name in (target, *(columns or ())):
         if name not in found:
             raise ConfigurationError(f"{table} has no column {name!r}; it has {', '.join(found)}")
-    chosen = {name: _values(found[name]) for name in columns or [name for name in found if name != target]}
+    chosen = {name: found[name] for name in columns or [name for name in found if name != target]}
     if not chosen:
         raise ConfigurationError(f"{table} has no column but {target!r}; there is nothing to read")
-    findings = probe_columns(chosen, Target(target, _numbers(_values(found[target]))), alpha=alpha, seed=seed)
+    findings = probe_columns(chosen, Target(target, _numbers(found[target])), alpha=alpha, seed=seed)
     if as_json:
         fields = ("column", "kind", "modulus", "score", "sentence", "table")
         print(json.dumps([{field: getattr(one, field) for field in fields} for one in findings], ensure_ascii=False))
@@ -63,13 +64,9 @@ class Target(list[Any]):
         self.name = name
 
 
-def _values(values: Any) -> list[Any]:
-    """Return values, None for empty texts."""
-    return [None if value == "" else value for value in values]
-
-
-def _numbers(values: list[Any]) -> list[Any]:
-    """Return the numbers of texts if all are numbers, else the texts."""
+def _numbers(column: Sequence[Any]) -> list[Any]:
+    """Return the numbers of texts if all are numbers, else the texts; None for empty ones."""
+    values = [None if value == "" else value for value in column]
     texts = [value for value in values if isinstance(value, str)]
     if any(re.fullmatch(r"-?0\d+", text) for text in texts):
         return values  # labels, as 03

@@ -7,7 +7,7 @@ the other half, so that noise finds nothing however many are tried. What a findi
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
@@ -344,7 +344,7 @@ def _probe_column(
     chooser, judge = order[: len(order) // 2], order[len(order) // 2 :]
     a, b = (_Half(numbers[half], target[half].shares) for half in (chooser, judge))
     screened = chooser[: min(_SCREENED, max(2_000, _CELLS // target.shares.shape[1]))]
-    tried = _not_names(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))), numbers[screened])
+    tried = list(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))))
     left_a, left_b = a.scaled(a), b.scaled(a)
     had_size = False
     for turn in range(_ROUNDS):
@@ -374,12 +374,6 @@ def _probe_column(
         left_a, left_b = left_a - means[codes_a], further
         had_size = had_size or best.kind == "size"
         tried = [one for one in tried if not _is_akin(one, best)]
-
-
-def _not_names(tried: Iterable[Reading], numbers: Numbers) -> list[Reading]:
-    """Return readings whose codes are at most half as many as the different numbers: else they are names for them."""
-    most = len(set(numbers.whole.tolist())) / 2
-    return [one for one in tried if len(np.unique(one.codes(numbers))) <= most]
 
 
 def _is_akin(one: Reading, other: Reading) -> bool:
@@ -424,9 +418,10 @@ def _screen(tried: Sequence[Reading], numbers: Numbers, left: Floats) -> list[Re
     The variance between codes is compared with its mean under permutations, (K − 1)·tr C, in standard deviations of
     about √(2 (K − 1) (n − K)/(n + 1) tr C²), C being the covariance of what is to be told. Of those that are at
     least half as far above it as the farthest, the one that explains most beyond the mean is best: many codes are not
-    held against a reading that is certainly more than chance.
+    held against a reading that is certainly more than chance. A reading has at most half as many codes as there are
+    different numbers: more would be names for them.
     """
-    n = len(left)
+    n, most = len(left), len(set(numbers.whole.tolist())) / 2
     covariance = left.T @ left / (n - 1)
     mean, variance = np.trace(covariance), np.sum(covariance**2)
     heights, shares = np.full(len(tried), -math.inf), np.zeros(len(tried))
@@ -435,7 +430,7 @@ def _screen(tried: Sequence[Reading], numbers: Numbers, left: Floats) -> list[Re
         counts = np.bincount(codes)
         is_there = counts > 0
         groups = int(is_there.sum())
-        if 1 < groups < n and variance > 0:
+        if 1 < groups < n and variance > 0 and (one.kind == "size" or groups <= most):
             between = np.sum(_sums(codes, left, len(counts))[is_there] ** 2 / counts[is_there, None])
             spread = math.sqrt(2 * (groups - 1) * (n - groups) / (n + 1) * variance)
             heights[i] = (between - (groups - 1) * mean) / spread

@@ -14,13 +14,12 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from adelic.numbers.primes import is_prime
 from adelic.probing.readings import Numbers, Reading
 
 Integers = npt.NDArray[np.int64]
 
-PRIME_POWERS = tuple(
-    (p, p**k) for p in range(2, 100) if all(p % d for d in range(2, p)) for k in range(1, 7) if p**k <= 100
-)
+PRIME_POWERS = tuple((p, p**k) for p in range(2, 100) if is_prime(p) for k in range(1, 7) if p**k <= 100)
 """(p, p^k) up to 100, the powers of each prime in order."""
 SPARE = 8
 """Equations beyond the unknowns of a sample: a law that does not exist passes them with probability m^-8."""
@@ -196,18 +195,20 @@ def _one_hot(digits: Integers) -> Integers:
     )
 
 
-def _widened(numbers: Numbers, width: int) -> Integers:
-    missing = max(0, width - numbers.digits.shape[1])
-    return np.pad(numbers.digits, ((0, 0), (0, missing)))[:, :width]
-
-
 def _law_value(numbers: Numbers, *, law: Law, form: _Form, width: int) -> Integers:
-    return law(form(_widened(numbers, width)))
+    digits, is_longer = _cut(numbers, width)
+    return np.where(is_longer, law.modulus, law(form(digits)))
 
 
 def _obeys(numbers: Numbers, *, law: Law, form: _Form, width: int) -> Integers:
-    digits = _widened(numbers, width)
-    return np.asarray(law(form(digits[:, 1:])) == digits[:, 0] % law.modulus, dtype=np.int64)
+    digits, is_longer = _cut(numbers, width)
+    return np.where(is_longer, 2, law(form(digits[:, 1:])) == digits[:, 0] % law.modulus)
+
+
+def _cut(numbers: Numbers, width: int) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """Return as many digits as a law knows, and which numbers have more; these have a code of their own."""
+    missing = max(0, width - numbers.digits.shape[1])
+    return np.pad(numbers.digits, ((0, 0), (0, missing)))[:, :width], np.any(numbers.digits[:, width:], axis=1)
 
 
 def _in_words(law: Law, form: _Form, of: str) -> str:

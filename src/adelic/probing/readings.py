@@ -22,7 +22,7 @@ from adelic.numbers.rationals import objects
 Integers = npt.NDArray[np.int64]
 
 GREATEST_MODULUS = 1000
-_CODE = re.compile(r"\d[\d -]*[\dxX]")
+_CODE = re.compile(r"(\d[\d -]*)?[\dxX]")
 """A code with hyphens, blanks or a check character X."""
 _LETTERS = re.compile(r"[^\W\d_eExX]|[eExX].*[^\W\d_]|^[eExX]|[eE]$")
 """A letter that neither an exponent nor a check character has."""
@@ -102,12 +102,14 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
         raise EncodingError(
             f"it has letters, as {describe(named)}; take its digits, or int(text, 36), which reads both"
         )
-    if any(text[-1:] in ("x", "X") or "-" in text[1:] or " " in text for text in texts):
-        if wrong := next((text for text in texts if not _CODE.fullmatch(text)), None):
+    if any(_CODE.fullmatch(text) and not text.isdecimal() for text in texts):
+        others = (value for value in entries if value is not None and not _CODE.fullmatch(str(value)))
+        if (wrong := next(others, None)) is not None:
             raise EncodingError(f"{describe(wrong)} is neither a number nor a code as the others; write all alike")
-        last = [10 if text[-1] in "xX" else int(text[-1]) for text in texts]
-        codes = (int("0" + re.sub("[ -]", "", text[:-1])) * 10 + digit for text, digit in zip(texts, last, strict=True))
-        values = objects([next(codes) if isinstance(value, str) else value for value in entries])
+        plain = [re.sub("[ -]", "", str(value)) for value in entries if value is not None]
+        last = [10 if code[-1] in "xX" else int(code[-1]) for code in plain]
+        codes = (int("0" + code[:-1]) * 10 + digit for code, digit in zip(plain, last, strict=True))
+        values = objects([None if value is None else next(codes) for value in entries])
     column = read_column(values, floats="shortest")
     is_there = ~column.is_missing
     numerators, denominators = column.numbers.numerators, column.numbers.denominators
@@ -136,7 +138,10 @@ def _date_of(value: Any) -> Any:
     if isinstance(value, str):
         value = value.strip()
         if is_date_text(value[:10]) and (len(value) == 10 or value[10] in " T"):
-            return datetime.date.fromisoformat(value[:10])
+            try:
+                return datetime.date.fromisoformat(value[:10])
+            except ValueError as error:
+                raise EncodingError(f"{describe(value)} is not a date: {error}") from None
     return None if value == "" else value
 
 
