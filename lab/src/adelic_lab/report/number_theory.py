@@ -30,6 +30,8 @@ _PAGE_OF = dict.fromkeys(("order", "valuation", "unit"), "one-prime")
 _PAGE_OF |= dict.fromkeys(("sorting", "maximum", "floor-quotient"), "controls-size")
 _PAGE_OF |= dict.fromkeys(("decimal-digit", "noisy-sum", "residue"), "controls-digits")
 """The page of a task, if it is shared with others."""
+_MANY = {"terms=32", "terms=256"}
+"""Sums of so many numbers have another table, on another page."""
 _FLAT = "adelic-flat"
 _BARS = {name: name for name in ("AOE, residues", "base 10", "FoNE")}
 _BARS |= {"residues mod 25 primes": "residues as tokens", "AOE, digits": "AOE, raw digits"}
@@ -45,8 +47,9 @@ _COLUMNS = 4
 def show(series: list[Series]) -> Report:
     """Return the report: one table per task and choice of its options, notes, and the names of tasks without results.
 
-    The pages have places for the tables of each task ("task gcd"), for the notes on all of them ("notes on tables"),
-    for a table of all tasks ("all tasks"), and for the greatest common divisors learned ("divisors learned").
+    The pages have marks for the tables of each task ("task gcd"; sums of many numbers: "task modular-sum-many"), for
+    the notes on all of them ("notes on tables"), for a table of all tasks ("all tasks"), and for the greatest common
+    divisors learned ("divisors learned").
 
     Args:
         series: as `adelic_lab.plans.gather` has them.
@@ -54,14 +57,14 @@ def show(series: list[Series]) -> Report:
     >>> show([]).text
     ''
     """
-    parts: dict[str, list[str]] = {one.task: [] for one in series}
-    without: dict[str, list[str]] = {one.task: [] for one in series}
+    parts: dict[str, list[str]] = {_part(one): [] for one in series}
+    without: dict[str, list[str]] = {_part(one): [] for one in series}
     for heading in dict.fromkeys(one.heading for one in series):
         mine = [one for one in series if one.heading == heading]
         if any(one.results for one in mine):
-            parts[mine[0].task] += _table(mine)
+            parts[_part(mine[0])] += _table(mine)
         else:
-            without[mine[0].task].append(heading)
+            without[_part(mine[0])].append(heading)
     for task, headings in without.items():
         parts[task] += [f"Not run: {'; '.join(headings)}."] if headings else []
     tables = {f"task {task}": "\n\n".join(texts) for task, texts in parts.items()}
@@ -82,6 +85,10 @@ def show(series: list[Series]) -> Report:
             "learning.svg": lambda: draw_learning(_with_target(series)),
         },
     )
+
+
+def _part(series: Series) -> str:
+    return f"{series.task}-many" if _MANY.intersection(series.options) else series.task
 
 
 def _with_target(series: Sequence[Series]) -> dict[str, list[Series]]:
@@ -176,7 +183,7 @@ def to_summary(series: Sequence[Series]) -> Table:
         mine = [one for one in series if one.heading == heading]
         published = next((one.published for one in mine if one.published), NONE)
         rule = None if mine[0].asked.every_class else rules(result for one in mine for result in one.results)
-        link = f"[{_name(mine[0])}](number-theory/{_PAGE_OF.get(mine[0].task, mine[0].task)}.md)"
+        link = f"[{_name(mine[0])}](number-theory/{_PAGE_OF.get(mine[0].task, _part(mine[0]))}.md)"
         rows.append((link, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
     return Table.of(("task", "published", *KINDS, "best baseline"), tuple(rows))
 
