@@ -7,6 +7,9 @@
   (distance, clipped sum, rounding, integer part), where size and residues do.
 - `arithmetic`: sums, products, quotients and what belongs to them; `composition`: what takes several of these.
 
+Beside the tasks, the functions that a number theorist asks for: `hilbert_symbol`, `is_locally_solvable`,
+`kronecker_symbol` and `legendre_symbol` of arrays, and `solve_conic` (by PARI).
+
 To add a task, write a dataclass with its options and a method `task` that returns a `SampledTask`, and name it below;
 `drawing` has what tasks share, and `spaces` the primes and digits that they ask for. Of adelic, `storage`, `numbers`
 and `data` may be imported.
@@ -24,14 +27,23 @@ from adelic.errors import UnknownNameError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
 from adelic.number_theory.composition import COMPOSITION
-from adelic.number_theory.conics import Conic, TernaryForm
+from adelic.number_theory.conics import Conic, TernaryForm, solve_conic
 from adelic.number_theory.controls import CONTROLS, MIXED
 from adelic.number_theory.curves import RootNumber
 from adelic.number_theory.gcd import GCD
 from adelic.number_theory.modular import ModularSum, Order, Unit, Valuation
 from adelic.number_theory.multiplicative import Moebius, Squarefree
+from adelic.number_theory.symbols import hilbert_symbol, is_locally_solvable, kronecker_symbol, legendre_symbol
 
-__all__ = ["TASKS", "task"]
+__all__ = [
+    "TASKS",
+    "hilbert_symbol",
+    "is_locally_solvable",
+    "kronecker_symbol",
+    "legendre_symbol",
+    "solve_conic",
+    "task",
+]
 
 _THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, RootNumber, Collatz, ModularSum, Valuation, Unit, Order)
 TASKS: Mapping[str, SampledTask] = {

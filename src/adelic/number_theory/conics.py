@@ -1,4 +1,4 @@
-"""Conics with a rational point: the theorem of Hasse and Minkowski as a task.
+"""Conics with a rational point: one is found by PARI, and the theorem of Hasse and Minkowski is a task.
 
 Source: Serre, "A Course in Arithmetic", chapter IV, theorem 8: a form has a rational zero if and only if it has one at
 every place. No published network that learns it is known to us.
@@ -7,15 +7,79 @@ every place. No published network that learns it is known to us.
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.drawn import Operands, SampledTask, Variants
+from adelic.errors import ConfigurationError, DomainError
 from adelic.number_theory.drawing import answers_with, held_out, kept
+from adelic.number_theory.root_numbers import PARI_LOCK, load_pari
 from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
+from adelic.numbers import rationals
+from adelic.numbers.describe import at_position
 from adelic.storage.options import option
+
+
+def solve_conic(a: Any, b: Any, c: Any, *, errors: str = "raise") -> Any:
+    """Return integers x, y, z >= 0, not all 0, with a·x² + b·y² + c·z² = 0.
+
+    There are none if and only if there are none at some place (Hasse and Minkowski), which the error names. The conic
+    a·x² + b·y² = c·z² is asked about with −c. Every solution is checked before it is returned.
+
+    Args:
+        a: rational numbers as for `AdeleSpace.encode`, of any size. Their numerators and denominators are factored,
+            which takes long beyond 60 digits.
+        b: as a.
+        c: as a; their shapes broadcast to (*).
+        errors: "raise", or "zero" to have (0, 0, 0) where there is no solution.
+
+    Returns:
+        Integers without a common divisor, objects (*, 3); for shape () a tuple of three. Exact.
+
+    Raises:
+        DomainError: there is no solution, and `errors` is "raise".
+        ConfigurationError: `errors` is another one.
+        EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
+        MissingExtraError: cypari is not installed.
+
+    Source: D. Simon, Solving quadratic equations using reduced unimodular quadratic forms, Math. Comp. 74 (2005), in
+    PARI's `qfsolve`.
+
+    >>> solve_conic(2, 3, -5), solve_conic([1, 1], [1, 1], [-2, -3], errors="zero").tolist()
+    ((1, 1, 1), [[1, 1, 1], [0, 0, 0]])
+    >>> solve_conic(3, 3, -1)
+    Traceback (most recent call last):
+    adelic.errors.DomainError: 3·x² + 3·y² + (-1)·z² = 0 has no solution but 0: there is none in Q_3
+    """
+    if errors not in ("raise", "zero"):
+        raise ConfigurationError(f"errors={errors!r} is not one of 'raise' and 'zero'")
+    numbers = [rationals.read(number, floats="never") for number in (a, b, c)]
+    flat = [np.array([n.fraction(i) for i in range(len(n.numerators))], dtype=object) for n in numbers]
+    forms = np.broadcast_arrays(*(part.reshape(n.shape) for part, n in zip(flat, numbers, strict=True)))
+    pari = load_pari("solve_conic")
+    found = np.zeros((*forms[0].shape, 3), dtype=object)
+    for position in np.ndindex(forms[0].shape):
+        form = [coefficients[position] for coefficients in forms]
+        if 0 in form:  # of which PARI gives a basis
+            found[position][form.index(0)] = 1
+            continue
+        with PARI_LOCK:
+            answer = pari.qfsolve(pari.matdiagonal([pari(str(q)) for q in form]))
+        if answer.type() == "t_INT":
+            if errors == "raise":
+                equation = " + ".join(f"{q if q > 0 else f'({q})'}·{x}²" for q, x in zip(form, "xyz", strict=True))
+                field = "real numbers" if int(answer) < 0 else f"Q_{answer}"
+                raise DomainError(
+                    f"{equation} = 0{at_position(position)} has no solution but 0: there is none in {field}"
+                )
+            continue
+        found[position] = [abs(int(x)) for x in answer]
+        if sum(q * x * x for q, x in zip(form, found[position], strict=True)) != 0:
+            raise ArithmeticError(f"PARI's {found[position]} does not solve {form}")
+    return found if forms[0].shape else tuple(found)
 
 
 class _Coefficients(Variants):

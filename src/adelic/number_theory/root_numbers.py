@@ -22,15 +22,15 @@ from adelic.errors import ConfigurationError, MissingExtraError, needs_extra
 from adelic.number_theory.symbols import REAL
 from adelic.numbers import is_prime
 
-_LOCK = threading.Lock()
+PARI_LOCK = threading.Lock()
 """PARI has one stack, so one thread at a time may use it."""
 _OF_THE_PROCESS = ("SIGINT", "SIGHUP", "SIGQUIT", "SIGALRM")
 """Signals whose handlers cypari replaces, and that say nothing about PARI."""
 
 
 @cache
-def load_pari() -> Any:
-    """Import cypari on first use, and leave the process's signal handlers as they were.
+def load_pari(what: str = "the root number") -> Any:
+    """Import cypari on first use, and leave the process's signal handlers as they were; `what` needs it.
 
     A MissingExtraError says that it is not installed, or that this is its first use and not in the main thread.
 
@@ -41,11 +41,11 @@ def load_pari() -> Any:
     if is_first and threading.current_thread() is not threading.main_thread():
         raise MissingExtraError(
             "cypari can be imported in a process's main thread only: call "
-            "adelic.number_theory.root_numbers.load_pari() there before other threads ask for root numbers"
+            f"adelic.number_theory.root_numbers.load_pari() there before other threads ask for {what}"
         )
     signals = [getattr(signal, name) for name in _OF_THE_PROCESS if hasattr(signal, name)] if is_first else []
     before = {signum: signal.getsignal(signum) for signum in signals}
-    with needs_extra("the root number", "number-theory"):
+    with needs_extra(what, "number-theory"):
         from cypari import pari
     for signum, handler in before.items():
         if handler is not None:  # None was not set from Python, and could not be put back
@@ -91,7 +91,7 @@ def _of_each(function: Callable[[Any, Any], list[Any]], count: int, a: ArrayLike
     pari = load_pari()
     a, b = np.broadcast_arrays(np.asarray(a, np.int64), np.asarray(b, np.int64))
     found = np.empty((a.size, count), np.int64)
-    with _LOCK:
+    with PARI_LOCK:
         for i, (c, d) in enumerate(zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)):
             if 4 * c**3 + 27 * d**2 == 0:  # which PARI would not survive
                 raise ConfigurationError(f"a={c}, b={d} is not an elliptic curve y² = x³ + ax + b: 4a³ + 27b² is 0")

@@ -18,8 +18,6 @@ _PROVEN = (
 )  # fmt: skip
 """The least composite numbers that pass for primes with the first 1, 2, 3, … bases."""
 
-_ODD_POWERS = np.uint64(0xAAAAAAAAAAAAAAAA)  # of two: 2, 8, 32, …
-
 GREATEST_PROVEN = _PROVEN[-1]
 """Below it `is_prime` has a proof."""
 
@@ -163,7 +161,7 @@ def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """
     units = np.array(numbers)
     if units.dtype != object:
-        units = units.astype(np.int64)
+        units = units.astype(np.int64 if p < 2**63 else object)  # NumPy refuses other p
     valuations = np.zeros(units.shape, dtype=np.int64)
     divides = np.asarray((units % p == 0) & (units != 0))
     while divides.any():
@@ -173,26 +171,31 @@ def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return valuations, units
 
 
-def legendre(numbers: ArrayLike, p: int) -> NDArray[np.int64]:
+def legendre(numbers: ArrayLike, p: ArrayLike) -> NDArray[np.int64]:
     """Return the Legendre symbols of integers at an odd prime: 1 for squares modulo p, 0 for multiples, else −1.
 
-    By the law of quadratic reciprocity of Jacobi's symbol, all numbers at once: no table, and as many steps as Euclid's
-    algorithm takes (H. Cohen, A Course in Computational Algebraic Number Theory, 1993, 1.4.2).
+    For odd p > 0 that are not prime, or differ from number to number, they are Jacobi's. By the law of quadratic
+    reciprocity, all numbers at once: no table, and as many steps as Euclid's algorithm takes (H. Cohen, A Course in
+    Computational Algebraic Number Theory, 1993, 1.4.2). Integers may have any size.
 
-    >>> legendre([1, 2, 3, 4, -1, 14], 7).tolist(), legendre([2], 2**61 - 1).tolist()
-    ([1, 1, -1, 1, -1, 0], [1])
+    >>> legendre([1, 2, 3, 4, -1, 14], 7).tolist(), legendre([2], 2**61 - 1).tolist(), legendre(2, [15, 10**30 + 57])
+    ([1, 1, -1, 1, -1, 0], [1], array([1, 1]))
     """
-    upper = np.asarray(np.asarray(numbers) % p).astype(np.uint64)
-    shape, upper = upper.shape, upper.reshape(-1)
-    lower, symbols = np.full_like(upper, p), np.ones(upper.shape, dtype=np.int64)
+    a, n = np.broadcast_arrays(np.asarray(numbers), np.asarray(p))
+    if np.result_type(a, n).kind not in "iu":  # uint64 and int64 would meet as floats
+        a, n = a.astype(object), n.astype(object)
+    upper, lower = a.reshape(-1) % n.reshape(-1), n.flatten()
+    if not lower.size or int(lower.max()) < 2**64:
+        upper, lower = upper.astype(np.uint64), lower.astype(np.uint64)
+    symbols = np.ones(upper.shape, dtype=np.int64)
     left = np.flatnonzero(upper)
     while len(left):
-        a, n = upper[left], lower[left]
-        power_of_two = a & (~a + np.uint64(1))
-        a //= power_of_two
-        changes = (power_of_two & _ODD_POWERS != 0) & (n & 7 != 1) & (n & 7 != 7)
-        changes ^= a & n & 2 != 0  # both are 3 modulo 4
+        top, bottom = upper[left], lower[left]
+        power_of_two = top & -top
+        top //= power_of_two
+        changes = (power_of_two % 3 == 2) & (bottom & 7 != 1) & (bottom & 7 != 7)  # 2, 8, 32, … are 2 modulo 3
+        changes ^= top & bottom & 2 != 0  # both are 3 modulo 4
         symbols[left] *= 1 - 2 * changes.astype(np.int64)
-        upper[left], lower[left] = n % a, a
-        left = left[n % a != 0]
-    return np.where(lower == 1, symbols, 0).reshape(shape)
+        upper[left], lower[left] = bottom % top, top
+        left = left[upper[left] != 0]
+    return np.where(lower == 1, symbols, 0).reshape(a.shape)
