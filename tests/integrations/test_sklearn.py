@@ -27,6 +27,7 @@ from adelic import AdeleSpace, AdelicError
 from adelic.errors import ConfigurationError, DecodingError, EncodingError, PrecisionError, RangeError, UnknownNameError
 from adelic.integrations.sklearn import AdelicEncoder
 from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
+from adelic.numbers.window import DEFAULT_PRIMES
 
 PRIMES = (2, 3, 7)
 SPARSE = {"features": "one-hot-digits", "sparse_output": True}
@@ -34,7 +35,12 @@ INVERTIBLE = [kind for kind in WITHOUT_COMBINED if kind not in ("valuation-unit"
 
 
 def encoder(**options):
-    return AdelicEncoder(**{"primes": PRIMES, "precision": 5} | options)
+    return AdelicEncoder(**{"primes": PRIMES, "precision": 5, "dtype": np.float64} | options)
+
+
+def large(**options):
+    """Return an encoder whose digits and real values hold long numbers: the defaults of the adele space."""
+    return AdelicEncoder(**{"primes": DEFAULT_PRIMES, "precision": 16, "dtype": np.float64} | options)
 
 
 @pytest.mark.long
@@ -42,12 +48,13 @@ def encoder(**options):
 @parametrize_with_checks(
     [
         AdelicEncoder(),
-        *(AdelicEncoder(features=kind) for kind in WITHOUT_COMBINED[1:]),
+        AdelicEncoder((), bases=(10,), moduli=(12, 365), calendar=()),
+        *(AdelicEncoder(features=kind, moduli=(10,)) for kind in WITHOUT_COMBINED[1:]),
         AdelicEncoder(precision={2: 6, 3: 4, 97: 1}),
         *(AdelicEncoder(handle_missing=policy) for policy in ("propagate", "zero", "indicator")),
         AdelicEncoder(**SPARSE),
         AdelicEncoder(floats="exact", dtype=np.float32),
-        AdelicEncoder(floats="limit:1000", fractional_digits=3),
+        AdelicEncoder(floats="limit:1000", precision=5, fractional_digits=3),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -90,7 +97,7 @@ def test_digits_by_the_definition(numbers, fractional):
 def test_features_are_those_of_the_embeddings(kind, fractional, precision):
     numbers = np.array([[5, -3, 12], [2**40, 0, 7]])
     space = AdeleSpace(precision=precision, fractional_digits=fractional)
-    ours = AdelicEncoder(precision=precision, fractional_digits=fractional, features=kind).fit(numbers)
+    ours = large(precision=precision, fractional_digits=fractional, features=kind).fit(numbers)
     assert ours.space_ == space
     transformed = ours.transform(numbers)
     out, layout = transformed.reshape(2, 3, -1), FeatureLayout(kind, space, space.max_precision)
@@ -175,7 +182,7 @@ def test_other_floats_follow_the_policy():
 def test_truncation_concerns_the_dividing_prime_alone():
     truncated = encoder().fit_transform([[19.99]])
     names = encoder().fit([[1]]).get_feature_names_out().tolist()
-    exact = AdelicEncoder(primes=(3, 7), precision=5).fit_transform([["1999/100"]])
+    exact = encoder(primes=(3, 7)).fit_transform([["1999/100"]])
     assert truncated[0, names.index("x0_p3_d0") :].tolist() == exact[0, 1:].tolist()
     assert encoder(denominators="error", fractional_digits=2).fit_transform([[19.99]]).shape == (1, 16)
 
@@ -219,7 +226,9 @@ def test_large_integers_beside_missing_ones_are_exact(frame):
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, Decimal("NaN"), np.float32("nan")], ids=repr)
 def test_what_is_missing(missing):
     X = np.array([[5], [missing]], dtype=object)
-    with pytest.raises(EncodingError, match=r"column 'x0' contains NaN at position \[1\]; handle_missing='propagate'"):
+    with pytest.raises(
+        EncodingError, match=r"column 'x0': it contains NaN at position \[1\]; handle_missing='propagate'"
+    ):
         encoder().fit(X)
     plain = encoder().fit_transform([[5]])[0]
     out = encoder(handle_missing="propagate").fit_transform(X)
@@ -284,8 +293,8 @@ def test_floats_come_back(values, precision):
 def test_fractions_come_back_or_nothing_does(values, kind):
     X = np.empty((len(values), 1), dtype=object)
     X[:, 0] = values
-    model = AdelicEncoder(features=kind, fractional_digits=2)
-    truncated = any(Fraction(v).denominator % p**3 == 0 for v in values for p in AdelicEncoder().primes)
+    model = large(features=kind, fractional_digits=2)
+    truncated = any(Fraction(v).denominator % p**3 == 0 for v in values for p in DEFAULT_PRIMES)
     try:
         back = model.inverse_transform(model.fit_transform(X))
     except DecodingError:
@@ -299,7 +308,7 @@ def test_fractions_come_back_or_nothing_does(values, kind):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_decimals_come_back_although_the_digits_at_2_and_5_are_truncated(kind, policy, dtype):
     X = np.random.default_rng(0).normal(size=(50, 2)).round(6) * 100 + 7
-    model = AdelicEncoder(features=kind, floats=policy, lossy="ignore", dtype=dtype).fit(X)
+    model = large(features=kind, floats=policy, lossy="ignore", dtype=dtype).fit(X)
     assert np.array_equal(model.inverse_transform(model.transform(X)), X)
 
 
@@ -341,7 +350,7 @@ GAPS = np.array([[1.0], [np.nan]])
         (np.array([[2.5]], dtype=np.float32), {}, [[2.5]], np.float32),
         (pd.DataFrame({"a": [1, 2], "b": [0.5, 7.0]}), {}, [[1, 0.5], [2, 7]], np.float64),
         (pd.DataFrame({"a": [2**62 + 1], "b": [0.5]}), {}, [[2**62 + 1, 0.5]], object),
-        ([[10**30]], {"primes": AdelicEncoder().primes}, [[10**30]], object),
+        ([[10**30]], {"primes": DEFAULT_PRIMES}, [[10**30]], object),
         ([[-9, 10**6]], SPARSE, [[-9, 10**6]], np.int64),
         (GAPS, {"handle_missing": "propagate"}, GAPS, np.float64),
         (GAPS, {"handle_missing": "indicator"}, GAPS, np.float64),
@@ -477,7 +486,7 @@ def test_propagated_gaps_are_read_by_boosted_trees():
             (options, [[10**400]], RangeError, "beyond float64.*; scale the numbers")
             for options in ({}, {"dtype": np.float32}, {"features": "characters"})
         ),
-        ({"features": "standardized"}, [[10**308], [17 * 10**307]], RangeError, "variance of column 'x0' is beyond"),
+        ({"features": "standardized"}, [[10**308], [17 * 10**307]], RangeError, "column 'x0': the variance is beyond"),
         ({"dtype": "number"}, [[1]], ConfigurationError, "dtype='number' is unknown"),
         ({}, np.ma.array([[1], [2]], mask=[[0], [1]]), EncodingError, r"contains NaN at position \[1\]"),
     ],

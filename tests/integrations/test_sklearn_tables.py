@@ -14,7 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from adelic.errors import ConfigurationError, EncodingError, LeadingZerosWarning, LossyFloatWarning
+from adelic.errors import EncodingError, LeadingZerosWarning, LossyFloatWarning
 from adelic.integrations.sklearn import AdelicEncoder
 
 
@@ -33,7 +33,7 @@ def test_floats_of_full_precision_take_few_steps(options):
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
 def test_real_values_are_the_floats(values):
     X = np.array(values)[:, None]
-    real = AdelicEncoder(primes=(3,), precision=2, lossy="ignore").fit_transform(X)[:, 0]
+    real = AdelicEncoder(primes=(3,), lossy="ignore", dtype=np.float64).fit_transform(X)[:, 0]
     assert real.tolist() == X[:, 0].tolist()
     assert not np.signbit(real[real == 0]).any()
 
@@ -92,24 +92,9 @@ def test_truth_values_that_have_become_others():
     assert back.tolist() == [[2], [1]]
 
 
-def test_an_encoder_for_a_column(capsys):
-    prices = pd.DataFrame({"price": [19.99, 5.0, None, 249.5]})
-    encoder = AdelicEncoder.for_column(prices["price"])
-    assert capsys.readouterr().out.startswith("4 rows, 3 different decimals from 5 to 249.5, 1 missing")
-    found = encoder.fit(prices).inverse_transform(encoder.transform(prices))
-    assert np.array_equal(found[:, 0].astype(float), prices["price"], equal_nan=True)
-    assert encoder.fractional_digits == 2
-    assert encoder.get_feature_names_out()[-1] == "price_missing"
-    days = pd.DataFrame({"day": pd.to_datetime(["1970-01-08", "2024-02-29"])})
-    encoder = AdelicEncoder.for_column(days["day"], show=False, features="one-hot-digits")
-    assert encoder.fit_transform(days).shape[0] == 2
-    with pytest.raises(ConfigurationError, match="StandardScaler"):
-        AdelicEncoder.for_column(np.random.default_rng(0).normal(size=9))
-
-
 def test_lossy_columns_are_told_once_by_name():
     frame = pd.DataFrame({"id": [1, None, 12345678901234567], "zip": ["00501", "7", "10"], "price": [19.99, 5, 0.1]})
-    encoder = AdelicEncoder(primes=(2, 3), precision=1, handle_missing="zero")
+    encoder = AdelicEncoder(primes=(2, 3), precision=1, handle_missing="zero", dtype=np.float64)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         encoder.fit_transform(frame)
@@ -124,12 +109,3 @@ def test_lossy_columns_are_told_once_by_name():
     integers = frame.assign(id=pd.array([1, None, 12345678901234567], dtype="Int64"), zip=0)
     assert encoder.set_params(lossy="error").fit_transform(integers)[2, 0] == 12345678901234567
     assert AdelicEncoder(lossy="error").fit_transform(frame[["price"]].astype("float32")).shape[0] == 3
-
-
-def test_an_encoder_for_a_lossy_column():
-    with pytest.warns(LossyFloatWarning, match="column 'id'"):
-        AdelicEncoder.for_column(pd.Series([1, 2.0**60], name="id"), show=False)
-    with pytest.raises(EncodingError, match="the column, at"):
-        AdelicEncoder.for_column([1, 2.0**60], show=False, lossy="error")
-    later = AdelicEncoder.for_column([1, 2], show=False, handle_missing="indicator").fit([[1], [2]])
-    assert later.transform([[None]])[0, -1] == 1

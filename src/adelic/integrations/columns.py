@@ -5,10 +5,11 @@ divide, their features, whose formulas are those of `adelic.nn`, and the way bac
 proven to have these coordinates.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from adelic.numbers.features import (
 )
 from adelic.numbers.rationals import EXACT, Rationals, objects
 from adelic.numbers.real import nearest_floats
+from adelic.probing.readings import CALENDAR, Numbers, calendar_part, decimal_digits, residue, written_digit
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""
@@ -68,13 +70,99 @@ class Coordinates:
     Attributes:
         real: the nearest float64, (rows,).
         digits: p-adic digits, (rows, n_primes, max_precision), lowest first.
+        codes: small whole numbers, int64 (rows, codes); None without any.
     """
 
     real: Floats
     digits: npt.NDArray[Any]
+    codes: npt.NDArray[np.int64] | None = None
 
 
-def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool, real: Floats | None = None) -> Coordinates:
+@dataclass(frozen=True)
+class Code:
+    """A small whole number that numbers have besides their digits at primes, as n mod 12 or the weekday.
+
+    Attributes:
+        name: the end of the feature's name.
+        size: codes are start … start + size − 1.
+        read: of `Numbers`, int64 (rows,).
+        start: the least code.
+        decimals: numbers are read as multiples of 10^-decimals, without the digits below.
+    """
+
+    name: str
+    size: int
+    read: Callable[[Numbers], npt.NDArray[np.int64]]
+    start: int = 0
+    decimals: int = 0
+
+
+def codes_for(
+    numbers: Rationals, *, bases: Sequence[int], moduli: Sequence[int], calendar: Sequence[str], decimals: int
+) -> tuple[Code, ...]:
+    """Return the codes of a column: the digits of |n| in some bases, n modulo some m, and parts of dates.
+
+    There are as many digits as the longest of the numbers has.
+
+    >>> numbers = rationals.read([7, 1204])
+    >>> [code.name for code in codes_for(numbers, bases=(10,), moduli=(12,), calendar=("month",), decimals=0)]
+    ['b10_d0', 'b10_d1', 'b10_d2', 'b10_d3', 'mod12', 'month']
+    """
+    found: list[Code] = []
+    most = max(map(abs, _whole(numbers, decimals).tolist()), default=0)
+    for base in bases:
+        first, k = (-decimals if base == 10 else 0), 0
+        while k == 0 or base**k <= most:
+            read = partial(written_digit, base=base, k=k)
+            found.append(Code(f"b{base}_d{first + k}", base, read, decimals=decimals))
+            k += 1
+    found += [Code(f"mod{m}", m, partial(residue, m=m), decimals=decimals) for m in moduli]
+    for part in calendar:
+        start, size = CALENDAR[part]
+        found.append(Code(part.replace("-", "_"), size, partial(calendar_part, part=part), start))
+    return tuple(found)
+
+
+def read_codes(
+    numbers: Rationals,
+    codes: Sequence[Code],
+    real: Floats,
+    *,
+    seconds: npt.NDArray[np.int64] | None = None,
+    truncate: bool = True,
+) -> npt.NDArray[np.int64]:
+    """Return the codes of numbers, (rows, codes); `seconds` of the day, if they are dates and times.
+
+    Without `truncate`, digits below 10^-decimals are a PrecisionError.
+    """
+    found = np.empty((len(numbers.numerators), len(codes)), dtype=np.int64)
+    for decimals in {code.decimals for code in codes}:
+        if not truncate and (below := np.flatnonzero(10**decimals * numbers.numerators % numbers.denominators)).size:
+            raise PrecisionError(
+                f"{numbers.fraction(int(below[0]))}{at_position((int(below[0]),))} is no multiple of 10^-{decimals}; "
+                f"more fractional_digits, or denominators='truncate', would take it"
+            )
+        whole = _whole(numbers, decimals)
+        read = Numbers(whole, real, decimals, False, decimal_digits(np.abs(whole)), seconds)
+        for k, code in enumerate(codes):
+            if code.decimals == decimals:
+                found[:, k] = code.read(read)
+    return found
+
+
+def _whole(numbers: Rationals, decimals: int) -> npt.NDArray[Any]:
+    """Return numbers as multiples of 10^-decimals, without the digits below."""
+    n, m = numbers.numerators, numbers.denominators
+    if numbers.is_integral and not decimals:
+        return n
+    if max(map(abs, (int(n.min(initial=0)), int(n.max(initial=0))))) >= 2**62 // 10**decimals:
+        n = n.astype(object)
+    return np.asarray(np.sign(n) * (np.abs(n) * 10**decimals // m))
+
+
+def encode_column(
+    numbers: Rationals, space: AdeleSpace | None, *, truncate: bool, real: Floats | None = None
+) -> Coordinates:
     """Return the coordinates of numbers in the window of digits that the space holds.
 
     Where p divides a denominator more often than the window has fractional digits, `truncate` leaves out the digits
@@ -85,9 +173,12 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool, real
     >>> space = AdeleSpace(primes=(2, 5), precision=4)
     >>> encode_column(rationals.read(["7/5"]), space, truncate=True)    # 7/5 is 1.2 in Q_5
     Coordinates(real=array([1.4]), digits=array([[[1, 1, 0, 1],
-            [1, 0, 0, 0]]], dtype=uint8))
+            [1, 0, 0, 0]]], dtype=uint8), codes=None)
     """
-    digits = _truncated(numbers, space) if truncate else _encode(numbers, space)
+    if space is None:
+        digits = np.empty((len(numbers.numerators), 0, 0), dtype=np.uint8)
+    else:
+        digits = _truncated(numbers, space) if truncate else _encode(numbers, space)
     return Coordinates(nearest_floats(numbers) if real is None else real, digits[..., ::-1])
 
 
@@ -151,12 +242,13 @@ def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], place: AdeleSpace) -> npt.
 
 @dataclass(frozen=True)
 class ColumnFeatures:
-    """The features of one column: its real value, then those of each prime, lowest power first.
+    """The features of one column: its real value, those of each prime, lowest power first, and those of codes.
 
     Attributes:
         kind: "digits", "standardized" (here the same), "characters", "one-hot-digits", "residues", "valuation-unit" or
             "multiplicative-characters".
-        space: the adele space.
+        space: the adele space; None for no primes.
+        codes: more, each like a digit: as it is, one-hot, or with "characters" on a circle.
 
     >>> space = AdeleSpace(primes=(2, 3), precision=2, fractional_digits=1)
     >>> ColumnFeatures("digits", space).names("x0")
@@ -164,17 +256,47 @@ class ColumnFeatures:
     """
 
     kind: str
-    space: AdeleSpace
+    space: AdeleSpace | None
+    codes: tuple[Code, ...] = ()
 
     @property
     def size(self) -> int:
         """Return the number of features."""
-        return 1 + sum(self.place_sizes)
+        return self.parts()[-1][-1].stop if self.parts() else 1
 
     @property
-    def place_sizes(self) -> list[int]:
-        """Return the number of features at each prime."""
-        return [place_size(self.kind, p, n) for p, n in zip(self.space.primes, self.space.precisions, strict=True)]
+    def primes(self) -> list[tuple[int, int]]:
+        """Return each prime, and how many digits it has."""
+        return [] if self.space is None else list(zip(self.space.primes, self.space.precisions, strict=True))
+
+    @property
+    def code_kind(self) -> str:
+        """Return the kind of the codes' features."""
+        return {"standardized": "digits", "digits": "digits", "characters": "characters"}.get(
+            self.kind, "one-hot-digits"
+        )
+
+    @property
+    def starts(self) -> list[int]:
+        """Return what is taken from each code: as numbers months are 1 … 12, on a circle 0 … 11."""
+        return [0 if self.code_kind == "digits" else code.start for code in self.codes]
+
+    def parts(self) -> list[tuple[str, int, int, slice]]:
+        """Return for each prime, then for each code, the kind, the base, the digits and which features they have."""
+        every = [(self.kind, p, n) for p, n in self.primes]
+        every += [
+            (self.code_kind, code.start - start + code.size, 1)
+            for code, start in zip(self.codes, self.starts, strict=True)
+        ]
+        ends = np.cumsum([1, *(place_size(*one) for one in every)]).tolist()
+        return [(*one, section) for one, section in zip(every, map(slice, ends, ends[1:]), strict=True)]
+
+    def digits(self, coordinates: Coordinates) -> list[npt.NDArray[Any]]:
+        """Return the digits of each part, (rows, digits), lowest first."""
+        found = [coordinates.digits[:, j, :n] for j, (_, n) in enumerate(self.primes)]
+        if coordinates.codes is not None:
+            found += [coordinates.codes[:, k : k + 1] - start for k, start in enumerate(self.starts)]
+        return found
 
     def names(self, column: str) -> list[str]:
         """Return the features' names.
@@ -187,10 +309,11 @@ class ColumnFeatures:
           last valuation stands for more factors, too.
         - multiplicative-characters: `x0_p7_v2` as there; `x0_p7_chi1_cos` and `x0_p7_chi1_sin` are the parts of the
           first character of u modulo 7 (at p = 2 modulo 8), in the order of `adelic.numbers.features.unit_characters`.
+        - codes: `x0_mod12`, `x0_b10_d2` and `x0_weekday`, one-hot `x0_mod12_7`, and `x0_mod12_cos` on a circle.
         """
         names = [f"{column}_real"]
-        for p, precision in zip(self.space.primes, self.space.precisions, strict=True):
-            exponents = [k - self.space.fractional_digits for k in range(precision)]
+        for p, precision in self.primes:
+            exponents = [k - self.space.fractional_digits for k in range(precision)]  # type: ignore[union-attr]
             if self.kind in _WITHOUT_INVERSE:
                 names += [f"{column}_p{p}_v{v}" for v in [*exponents, exponents[-1] + 1]]
             if self.kind == "multiplicative-characters":
@@ -208,13 +331,11 @@ class ColumnFeatures:
                 names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents[k:] for digit in range(p)]
             else:
                 names += [f"{column}_p{p}_d{e}" for e in exponents]
+        for code in self.codes:
+            ends = {"digits": [""], "characters": ["_cos", "_sin"]}.get(self.code_kind)
+            values = range(code.start, code.start + code.size)
+            names += [f"{column}_{code.name}{end}" for end in ends or [f"_{value}" for value in values]]
         return names
-
-    def places(self) -> Iterator[tuple[int, int, int, slice]]:
-        """Yield for each prime its index, itself, how many digits it has, and where its features stand."""
-        ends = np.cumsum([1, *self.place_sizes]).tolist()
-        sections = map(slice, ends, ends[1:])
-        return zip(range(self.space.n_primes), self.space.primes, self.space.precisions, sections, strict=True)
 
     def compute(self, coordinates: Coordinates) -> Floats:
         """Return the features, (rows, size).
@@ -223,8 +344,8 @@ class ColumnFeatures:
         """
         out = np.empty((len(coordinates.real), self.size))
         out[:, 0] = self.real_feature(coordinates.real)
-        for j, p, precision, section in self.places():
-            out[:, section] = place_features(self.kind, coordinates.digits[:, j, :precision], p)
+        for (kind, base, _, section), digits in zip(self.parts(), self.digits(coordinates), strict=True):
+            out[:, section] = place_features(kind, digits, base)
         return out
 
     def real_feature(self, real: Floats) -> Floats:
@@ -256,20 +377,27 @@ class ColumnFeatures:
                 real = np.sign(real) * np.expm1(np.abs(real))
             # The derivative of the inverse is 1 + |q|, and expm1 rounds, too.
             radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
-        digits = np.zeros((len(features), self.space.n_primes, self.space.max_precision), dtype=np.int64)
-        for j, p, precision, section in self.places():
-            digits[:, j, :precision] = self._read_digits(features[:, section], p, precision)
-        return Coordinates(real, digits), radius
+        of_primes = len(self.primes)
+        digits = np.zeros((len(features), of_primes, max((n for _, n in self.primes), default=0)), dtype=np.int64)
+        codes = np.zeros((len(features), len(self.codes)), dtype=np.int64)
+        for j, (kind, base, precision, section) in enumerate(self.parts()):
+            found = self._read_digits(kind, features[:, section], base, precision)
+            if j < of_primes:
+                digits[:, j, :precision] = found
+            else:
+                codes[:, j - of_primes] = found[:, 0] + self.starts[j - of_primes]
+        return Coordinates(real, digits, codes if self.codes else None), radius
 
-    def _read_digits(self, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:
-        """Return the digits at one prime, (rows, precision), lowest first."""
-        if self.kind in ONE_HOT_KINDS:
-            k = digits_together(self.kind, p, precision)
+    @staticmethod
+    def _read_digits(kind: str, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:
+        """Return the digits in one base, (rows, precision), lowest first."""
+        if kind in ONE_HOT_KINDS:
+            k = digits_together(kind, p, precision)
             modulo = features[:, : p**k].argmax(axis=-1)[:, None] // p ** np.arange(k) % p
             above = features[:, p**k :].reshape(len(features), precision - k, p).argmax(axis=-1)
             digits = np.concatenate([modulo, above], axis=-1)
-            wrong = np.abs(features - place_features(self.kind, digits, p)) > _NEAR
-        elif self.kind == "characters":
+            wrong = np.abs(features - place_features(kind, digits, p)) > _NEAR
+        elif kind == "characters":
             waves = features.reshape(len(features), precision, 2)
             digits = _digits_of_angles(np.arctan2(waves[..., 1], waves[..., 0]) / (2 * np.pi), p)
             expected = characters(digits, p).reshape(waves.shape)
@@ -303,7 +431,7 @@ def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
 def decode_column(
     coordinates: Coordinates,
     radius: Floats,
-    space: AdeleSpace,
+    space: AdeleSpace | None,
     *,
     integral: bool,
     floats: tuple[np.dtype[Any], str] | None,
@@ -338,8 +466,10 @@ def decode_column(
         n[of], m[of] = near.numerators[right].tolist(), near.denominators[right].tolist()
     rest = np.setdiff1d(np.arange(len(rows)), of)
     if len(rest):
-        places = [list(range(space.n_primes))]
-        if truncate and floats is not None and floats[1] in ("shortest", "exact"):  # only 2 and 5 divide denominators
+        places = [] if space is None else [list(range(space.n_primes))]
+        if (
+            space is not None and truncate and floats is not None and floats[1] in ("shortest", "exact")
+        ):  # only 2 and 5 divide
             places.insert(0, [j for j, p in enumerate(space.primes) if p not in (2, 5)])
         picked = Coordinates(coordinates.real[rest], coordinates.digits[rest])
         for i, q in zip(rest, _decode(picked, radius[rest], space, places, truncate, rows[rest]), strict=True):
@@ -358,7 +488,7 @@ def _integers_near(real: Floats, radius: Floats) -> tuple[npt.NDArray[np.int64],
 
 
 def _has_digits(
-    numbers: Rationals, digits: npt.NDArray[Any], space: AdeleSpace, truncate: bool
+    numbers: Rationals, digits: npt.NDArray[Any], space: AdeleSpace | None, truncate: bool
 ) -> npt.NDArray[np.bool_]:
     """Return which numbers have these digits, (rows, n_primes, precision)."""
     try:
@@ -371,7 +501,7 @@ def _has_digits(
 def _decode(
     coordinates: Coordinates,
     radius: Floats,
-    space: AdeleSpace,
+    space: AdeleSpace | None,
     places: Sequence[list[int]],
     truncate: bool,
     rows: npt.NDArray[np.int64],
@@ -381,6 +511,7 @@ def _decode(
     `places` has sets of primes (by index) that determine the numbers; one after the other is tried.
     """
     for chosen in filter(None, places):
+        assert space is not None  # else there are no places
         part = space.part(chosen)
         try:
             digits = coordinates.digits[:, chosen, part.max_precision - 1 :: -1]

@@ -5,39 +5,51 @@
 >>> encoder = AdelicEncoder(primes=(2, 7), precision=2)
 >>> encoder.fit_transform(np.array([[9], [16]]))
 array([[ 9.,  1.,  0.,  2.,  1.],
-       [16.,  0.,  0.,  2.,  2.]])
+       [16.,  0.,  0.,  2.,  2.]], dtype=float32)
 >>> encoder.get_feature_names_out()
 array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
       dtype=object)
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import ConfigurationError, DecodingError, EncodingError, RangeError, UnknownNameError, needs_extra
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    DecodingError,
+    EncodingError,
+    RangeError,
+    UnknownNameError,
+    needs_extra,
+)
 from adelic.integrations.columns import (
+    Code,
     ColumnFeatures,
     Coordinates,
+    codes_for,
     column_values,
     decode_column,
     encode_column,
     join_columns,
     mantissa_bits,
     naming,
+    read_codes,
 )
 from adelic.numbers import AdeleSpace
-from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import Column, columns_of, is_frame, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, one_hot_positions
-from adelic.numbers.rationals import Rationals
-from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.probing import Findings, probe
+from adelic.numbers.rationals import Rationals, objects
+from adelic.numbers.window import DEFAULT_PRIMES
+from adelic.probing import Finding, Findings, ProbeWarning, probe
+from adelic.probing.readings import CALENDAR, split_times
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
     from scipy import sparse
@@ -51,29 +63,74 @@ HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
 _OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(WITHOUT_COMBINED[2:], 8)
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
+_TIMES = frozenset(("hour", "minute", "second"))
+_CALENDAR_NAMES = frozenset(part.replace("-", "_") for part in CALENDAR)
+PRIMES = (2, 3, 5, 7)
+"""The default: with two digits at each, 9 features of a column."""
+AUTO = "auto"
+_ROWS = 1 << 16
+"""Rows whose features are computed together: all at once would take several times the memory of the result."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A column that was read.
+
+    Attributes:
+        column: its numbers.
+        seconds: of the day, of dates and times.
+    """
+
+    column: Column
+    seconds: npt.NDArray[np.int64] | None
+
+    def blocks(self) -> Iterator[tuple[slice, "_Read"]]:
+        """Yield some rows at a time."""
+        numbers, real = self.column.numbers, self.column.real
+        for start in range(0, len(self.column.is_missing), _ROWS):
+            rows = slice(start, start + _ROWS)
+            n, m = numbers.numerators[rows], numbers.denominators[rows]
+            part = replace(
+                self.column,
+                numbers=Rationals(n, m, n.shape),
+                is_missing=self.column.is_missing[rows],
+                real=None if real is None else real[rows],
+            )
+            yield rows, _Read(part, None if self.seconds is None else self.seconds[rows])
 
 
 class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Encode number columns by their size and their digits at some primes.
+    """Encode number columns by their size, and by digits and residues in bases that size does not show.
 
     The lowest digit at p is the number modulo p; the lowest k digits are the number modulo p^k. Models that only
-    compare and add real values do not see these residues. Only the scale of "standardized" is learned from the data.
+    compare and add real values do not see these residues. Learned from the data are how many decimal digits there are,
+    which columns are dates, the scale of "standardized" and what "auto" finds.
 
     Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal`, dates
     and text such as "7/5". Floats that are integers, as in columns of integers with gaps, are read as integers. A date
     is its number of days since 1 January 1970. A whole number in a column of dates is read as such a number, too.
 
     Args:
-        primes: the primes of the adele space.
+        primes: whose digits are features; () for none.
         precision: the number of digits at each prime, or numbers by prime, as {2: 6, 3: 4, 97: 1}. These also name the
             primes if `primes` has its default.
-        fractional_digits: how many of them come after the point, for denominators that p divides.
+        bases: bases in which |n| is written digit by digit, as (10,): as many digits as the longest number of the
+            training data has. Longer numbers lose their first digits.
+        moduli: whole numbers m, also composite ones, for n modulo m, as (10, 12, 365).
+        calendar: parts of dates and times: "weekday" (0 is Monday), "month", "day", "leap-year", "hour", "minute" and
+            "second"; True for all that a column has. A date with a time is the number of its day, and its real value
+            has the time as a part of a day.
+        columns: names or indices of the columns that are encoded; others pass through unchanged, after the features.
+            None for all.
+        fractional_digits: how many digits come after the point. At a prime p these are digits of p^-1, p^-2 …, for
+            denominators that p divides; bases and moduli read multiples of 10^-fractional_digits, as cents.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
             "one-hot-digits" (each digit one-hot, and the same real one), "residues" (the number modulo the greatest
             p^k ≤ 343 one-hot, higher digits as before), "valuation-unit" (of p^v·u: v one-hot, and u
             modulo p, 8 at p = 2, and the same real one) or "multiplicative-characters" (the same, but of u the values
-            of the Dirichlet characters); the last two have no inverse.
+            of the Dirichlet characters); the last two have no inverse. Residues, digits in bases and calendar parts are
+            numbers, cos and sin, or else one-hot. "auto" is the real value and what `adelic.probe` finds to tell y.
         floats: the meaning of a float that is not an integer: "shortest", the shortest decimal with this float (0.1 is
             1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error"
             refuses it. The same holds for integers from 2^53 on (2^24 in float32), which floats may not hold.
@@ -86,13 +143,15 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             scikit-learn's scalers do; "zero" makes them 0 (after standardizing: their mean); "indicator" makes them 0
             and adds a feature `x0_missing` for every column, which is then 1. An infinity is always an error.
         sparse_output: return a `scipy.sparse.csr_array`; for "one-hot-digits" and "residues".
-        dtype: of the features, numpy.float64 or numpy.float32.
+        dtype: of the features, numpy.float32 or numpy.float64. Digits are exact in both; float32 rounds real values
+            from 2^24 on.
 
     Attributes:
-        space_: the `AdeleSpace`.
+        space_: the `AdeleSpace`; None without primes.
+        findings_: with "auto" what was found, `adelic.probing.Findings`.
         n_features_in_: number of columns.
         feature_names_in_: their names, if the training data had names that are text.
-        mean_, scale_: of every feature but indicators, (columns, features of a column), for "standardized".
+        mean_, scale_: of every feature but indicators, (features,), for "standardized".
 
     Source: the features are those of `adelic.nn.AdelicEmbedding` (`adelic.numbers.features`).
 
@@ -106,9 +165,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def __init__(
         self,
-        primes: Sequence[int] = DEFAULT_PRIMES,
+        primes: Sequence[int] = PRIMES,
         *,
-        precision: int | Mapping[int, int] = DEFAULT_PRECISION,
+        precision: int | Mapping[int, int] = 2,
+        bases: Sequence[int] = (),
+        moduli: Sequence[int] = (),
+        calendar: bool | Sequence[str] = (),
+        columns: Sequence[str | int] | None = None,
         fractional_digits: int = 0,
         features: str = "digits",
         floats: str = "shortest",
@@ -116,10 +179,14 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         denominators: str = "truncate",
         handle_missing: str = "error",
         sparse_output: bool = False,
-        dtype: Any = np.float64,
+        dtype: Any = np.float32,
     ) -> None:
         self.primes = primes
         self.precision = precision
+        self.bases = bases
+        self.moduli = moduli
+        self.calendar = calendar
+        self.columns = columns
         self.fractional_digits = fractional_digits
         self.features = features
         self.floats = floats
@@ -128,54 +195,6 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.handle_missing = handle_missing
         self.sparse_output = sparse_output
         self.dtype = dtype
-
-    @classmethod
-    def for_column(
-        cls, column: Any, *, floats: str = "shortest", lossy: str = "warn", show: bool = True, **options: Any
-    ) -> Self:
-        """Return an encoder, not fitted, for the numbers of a column, and print the choices.
-
-        It chooses the primes, digits and digits after the point that the column needs. If entries are missing,
-        handle_missing is "indicator"; set this option if gaps come later. Whole numbers among dates are days, too.
-
-        Args:
-            column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
-            floats: the meaning of a float such as 0.1, see the class.
-            lossy: "warn", "error" or "ignore" numbers that have probably lost digits, see the class.
-            show: whether to print the choices, an `adelic.numbers.columns.choice.ColumnChoice`.
-            options: of the encoder, which replace choices.
-
-        Raises:
-            EncodingError: a value is not a number, or there is none; with lossy="error" a number was lost.
-            ConfigurationError: these are measurements, whose digits are noise.
-
-        >>> encoder = AdelicEncoder.for_column([19, None, 250])
-        3 rows, 2 different integers from 19 to 250, 1 missing
-        space: primes 2, 3, 5, 7, 11, 13, 17 with up to 9 digits
-        form: digits
-        missing: a feature of its own
-        >>> encoder.handle_missing, encoder.precision
-        ('indicator', 9)
-        """
-        choice = choose_for_column(column, floats=floats)
-        if choice.coordinates == "real":
-            raise ConfigurationError(
-                "the column has measurements, whose digits are noise; leave it, scale it (StandardScaler) or round it"
-            )
-        check_lossy(column, floats=floats, lossy=lossy)
-        of_space = ("primes", "precision", "fractional_digits")
-        chosen = {name: getattr(choice.space, name) for name in of_space}
-        chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats, "lossy": lossy}
-        made = cls(**chosen | options)
-        if show:
-            names = dict.fromkeys(of_space, "space") | {"features": "form", "handle_missing": "missing"}
-            used = AdeleSpace(made.primes, made.precision, made.fractional_digits)  # type: ignore[arg-type]
-            gaps = {"indicator": "a feature of its own", "error": NO_GAPS}
-            missing = gaps.get(made.handle_missing, made.handle_missing)
-            given = [names.get(name, name) for name in options]
-            choice = replace(choice, space=used)
-            print(choice.text(form=made.features, missing=missing, given=given))  # noqa: T201  # as the caller asks
-        return made
 
     @staticmethod
     def probe(X: Any, y: Any, **options: Any) -> Findings:
@@ -187,75 +206,112 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return probe(X, y, **options)
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the options and the numbers; learn the scale of `features="standardized"`.
+        """Check the options and the numbers; learn what features="auto" and "standardized" need.
 
         Args:
             X: numbers, (rows, columns).
-            y: ignored.
+            y: the target, (rows,), for features="auto"; else ignored.
 
         Raises:
             AdelicError: an option or a number will not do; a ValueError too, or a TypeError or ArithmeticError.
 
+        Warns:
+            ProbeWarning: features="auto" found nothing.
+
         >>> AdelicEncoder(features="standardized", primes=(2,), precision=1).fit([[1], [2], [6]]).mean_.round(2)
-        array([[3.  , 0.33]])
+        array([3.  , 0.33])
         """
         # A copy of the default primes, as a clone or a file may bring, is the default, too.
-        primes = DEFAULT_PRIMES if isinstance(self.primes, tuple) and self.primes == DEFAULT_PRIMES else self.primes
-        self.space_ = AdeleSpace(primes, self.precision, self.fractional_digits)  # type: ignore[arg-type]
+        is_default = isinstance(self.primes, tuple) and self.primes in (PRIMES, DEFAULT_PRIMES)
+        primes = DEFAULT_PRIMES if is_default and isinstance(self.precision, Mapping) else self.primes
+        has_space = self.features != AUTO and not (isinstance(primes, tuple | list) and not primes)
+        self.space_ = AdeleSpace(primes, self.precision, self.fractional_digits) if has_space else None  # type: ignore[arg-type]
         self._check_options()
         self._told: tuple[str | None, ...] = ()  # so that fit_transform says it once
-        columns = self._read(X, reset=True)
-        self._kinds = [(column.dtype, column.numbers.is_integral) for _, column in columns]
-        is_standardized = self.features == "standardized"
-        means, scales = (np.full((len(columns), self._layout.size), start) for start in (0.0, 1.0))
-        for j, (name, column) in enumerate(columns):
+        table = self._table(X, reset=True)
+        columns = columns_of(table)
+        self._chosen = self._choose(len(columns))
+        found = self._found([columns[j] for j in self._chosen], y) if self.features == AUTO else Findings()
+        self._is_timed = [False] * len(columns)
+        self._kinds, self._layouts, scales = {}, [], []
+        for j in self._chosen:
+            name = self._names_in()[j]
             with naming(name):
-                coordinates = self._encode(column)
-            if is_standardized and not column.is_missing.all():
-                found = self._layout.compute(coordinates)[~column.is_missing]
-                with np.errstate(over="ignore", invalid="ignore"):
-                    mean, deviation = found.mean(axis=0), found.std(axis=0)
-                if not np.isfinite(deviation).all():
-                    raise RangeError(f"the variance of column {name} is beyond float64; scale the numbers")
-                means[j], scales[j] = mean, np.where(deviation == 0, 1, deviation)
-        if is_standardized:
-            self.mean_, self.scale_ = means, scales
+                read, is_date = self._read(j, columns[j], reset=True)
+                layout = self._layout_for(j, read, is_date, [one for one in found if repr(one.column) == name])
+                self._kinds[j] = (read.column.dtype, read.column.numbers.is_integral)
+                self._layouts.append(layout)
+                blocks = [self._encode(layout, read.column, part) for _, part in read.blocks()]
+                scales.append(self._scale(layout, blocks, read.column.is_missing))
+        if self.calendar and not any(code.name in _CALENDAR_NAMES for one in self._layouts for code in one.codes):
+            raise ConfigurationError(
+                "calendar= reads dates, and no column has any; make dates of them, as pandas.to_datetime does"
+            )
+        if self.features == "standardized":
+            self._scales = scales
+            self.mean_, self.scale_ = (np.concatenate(parts) for parts in zip(*scales, strict=True))
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the features, (rows, columns · features of a column), in the order of `get_feature_names_out`.
+        """Return the features, (rows, features), in the order of `get_feature_names_out`.
+
+        Columns that `columns` leaves out come last, unchanged: beside a data frame's in such a frame, else in a matrix,
+        of objects if they are no numbers.
 
         Raises:
             AdelicError: a number will not do.
 
         >>> AdelicEncoder(primes=(3,), precision=2).fit_transform([["5"], ["1/2"]])
         array([[5. , 2. , 1. ],
-               [0.5, 2. , 1. ]])
+               [0.5, 2. , 1. ]], dtype=float32)
         """
         check_is_fitted(self, "space_")
-        columns = self._read(X, reset=False)
-        rows, width = len(columns[0][1].is_missing), self._width
+        table = self._table(X, reset=False)
+        columns = columns_of(table)
         parts: list[Any] = []
-        dense = None if self.sparse_output else np.empty((rows, width * len(columns)), dtype=self.dtype)
-        for j, (name, column) in enumerate(columns):
-            with naming(name):
-                coordinates = self._encode(column)
-            if dense is None:
-                parts.append(self._sparse_block(column, coordinates))
-            else:
-                dense[:, j * width : (j + 1) * width] = self._block(j, column, coordinates)
-        return sparse.hstack(parts, format="csr", dtype=self.dtype) if dense is None else dense
+        dense = None if self.sparse_output else np.empty((len(columns[0]), sum(self._widths)), dtype=self.dtype)
+        for i, (j, layout, section) in enumerate(zip(self._chosen, self._layouts, self._sections, strict=True)):
+            with naming(self._names_in()[j]):
+                read, _ = self._read(j, columns[j], reset=False)
+                if dense is None:
+                    coordinates = self._encode(layout, read.column, read)
+                    parts.append(self._sparse_block(layout, read.column, coordinates))
+                    continue
+                for rows, part in read.blocks():
+                    coordinates = self._encode(layout, read.column, part)
+                    dense[rows, section] = self._block(i, part.column, coordinates)
+        features = sparse.hstack(parts, format="csr", dtype=self.dtype) if dense is None else dense
+        return features if self.columns is None else self._beside(features, table, columns)
+
+    def _beside(self, features: Any, table: Any, columns: list[npt.NDArray[Any]]) -> Any:
+        """Return features and the columns that are not encoded."""
+        others = [j for j in range(len(columns)) if j not in self._chosen]
+        if not others:
+            return features
+        names = self.get_feature_names_out()[: features.shape[1]]
+        if hasattr(table, "iloc") and not self.sparse_output:
+            return type(table)(features, columns=names, index=table.index).join(table.iloc[:, others])
+        if hasattr(table, "hstack") and not self.sparse_output:
+            return type(table)(features, schema=names.tolist()).hstack(table[:, others])
+        rest = np.column_stack([columns[j] for j in others])
+        if self.sparse_output:
+            try:
+                return sparse.hstack([features, sparse.csr_array(rest.astype(self.dtype))], format="csr")
+            except (ValueError, TypeError):
+                raise ConfigurationError("sparse_output=True passes only numbers through; drop other columns") from None
+        return np.column_stack([features, rest if rest.dtype.kind in "biuf" else rest.astype(object)])
 
     def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
         """Return the numbers that have these features, exactly, or raise.
 
-        A number is returned only if its digits and its real value are these. Columns that held integers alone when
-        fitted come back whatever the space, as long as the dtype holds them ("digits" in numpy.float64: below 2^53); so
-        do floats with `features="digits"`. All else does where the space decodes it (`AdeleArray.decode`), from primes
-        without truncated digits. A float is returned as the number that it was read as.
+        A number is returned only if its digits, codes and real value are these. Columns that held integers alone when
+        fitted come back whatever the space, as long as the dtype holds them ("digits" in numpy.float32: below 2^24, in
+        numpy.float64: below 2^53); so do floats that the dtype holds with `features="digits"`. All else does where the
+        space decodes it (`AdeleArray.decode`), from primes without truncated digits. A float is returned as the number
+        that it was read as. Dates with a time of day never come back.
 
         Args:
-            X: features, (rows, columns · features of a column), dense or sparse.
+            X: features, (rows, features), dense or sparse; with `columns` also the columns that passed through.
 
         Returns:
             (rows, columns): integers where the training data's columns were, floats if some were, objects (int and
@@ -266,32 +322,40 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         Raises:
             DecodingError: no number, or more than one, has these features.
 
-        >>> encoder = AdelicEncoder(features="characters", precision=4, dtype=np.float32)
+        >>> encoder = AdelicEncoder(features="characters", precision=4)
         >>> encoder.inverse_transform(encoder.fit_transform([["22/19", "-5"]]))
         array([[Fraction(22, 19), -5]], dtype=object)
         """
         check_is_fitted(self, "space_")
-        matrix = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
-        names = self.get_feature_names_out()
-        if matrix.shape[1] != len(names):
+        names, width = self.get_feature_names_out(), sum(self._widths)
+        given = X
+        if X.shape[1] == len(names) > width if hasattr(X, "shape") and len(X.shape) == 2 else False:
+            given = X.iloc[:, :width] if hasattr(X, "iloc") else X[:, :width]
+        matrix = check_array(given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        if matrix.shape[1] != width:
             raise DecodingError(
                 f"X has {matrix.shape[1]} features; {len(names)} can be turned back, {names[0]} … {names[-1]}"
             )
-        width = self._width
-        found = []
-        for j, name in enumerate(self._names_in()):
-            block = matrix[:, j * width : (j + 1) * width]
+        found: dict[int, npt.NDArray[Any]] = {}
+        for i, (j, section) in enumerate(zip(self._chosen, self._sections, strict=True)):
+            block = matrix[:, section]
             block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
-            with naming(name):
-                found.append(self._values(j, block))
-        return join_columns(found)
+            with naming(self._names_in()[j]):
+                found[j] = self._values(i, block)
+        others = [j for j in range(self.n_features_in_) if j not in found]
+        if others:
+            columns = X[:, width:].toarray().T if sparse.issparse(X) else columns_of(X)[width:]
+            kept = (one if one.dtype.kind in "biuf" else objects(list(one)) for one in columns)
+            found |= dict(zip(others, kept, strict=True))
+        return join_columns([found[j] for j in range(self.n_features_in_)])
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the features.
 
         `x0_real` is the real value; with one-hot digits and characters it is sign(q)·ln(1 + |q|). `x0_p7_d2` is the
         digit of 7^2, and `x0_p7_d2_5` is 1 if this digit is 5. `x0_p7_cos2` is cos(2πx/7^2). `x0_p7_v2` is 1 for 7^2·u,
-        and `x0_p7_u5` is 1 if u is 5 modulo 7. `x0_missing` is 1 for a missing number.
+        and `x0_p7_u5` is 1 if u is 5 modulo 7. `x0_b10_d2` is the digit of 10^2, `x0_mod12` the number modulo 12,
+        `x0_weekday` a part of a date. `x0_missing` is 1 for a missing number.
 
         Args:
             input_features: names of the columns, where the training data had none.
@@ -300,11 +364,14 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         array(['day_real', 'day_p7_cos1', 'day_p7_sin1'], dtype=object)
         """
         check_is_fitted(self, "space_")
-        columns = _check_feature_names_in(self, input_features)
-        extra = ["missing"] if self.handle_missing == "indicator" else []
+        columns = [str(name) for name in _check_feature_names_in(self, input_features)]
+        extra = ["_missing"] if self.handle_missing == "indicator" else []
         names = [
-            name for c in columns for name in [*self._layout.names(str(c)), *(f"{c}_{suffix}" for suffix in extra)]
+            name
+            for j, layout in zip(self._chosen, self._layouts, strict=True)
+            for name in [*layout.names(columns[j]), *(columns[j] + suffix for suffix in extra)]
         ]
+        names += [name for j, name in enumerate(columns) if j not in self._chosen]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -312,20 +379,26 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.handle_missing != "error"
         tags.transformer_tags.preserves_dtype = []  # features have the dtype that the user says
+        tags.target_tags.required = self.features == AUTO
         return tags
 
     @property
-    def _layout(self) -> ColumnFeatures:
-        return ColumnFeatures(self.features, self.space_)
+    def _widths(self) -> list[int]:
+        """Return the number of features of each column, with its indicator."""
+        return [layout.size + (self.handle_missing == "indicator") for layout in self._layouts]
 
     @property
-    def _width(self) -> int:
-        """Return the number of features of a column, with its indicator."""
-        return self._layout.size + (self.handle_missing == "indicator")
+    def _sections(self) -> list[slice]:
+        """Return where the features of each column are."""
+        ends = np.cumsum([0, *self._widths]).tolist()
+        return list(map(slice, ends, ends[1:]))
 
     def _check_options(self) -> None:
-        if self.features not in WITHOUT_COMBINED:
-            raise UnknownNameError.of("features", self.features, WITHOUT_COMBINED, listed="features")
+        if self.features not in (*WITHOUT_COMBINED, AUTO):
+            raise UnknownNameError.of("features", self.features, (*WITHOUT_COMBINED, AUTO), listed="features")
+        for part in () if isinstance(self.calendar, bool) else self.calendar:
+            if part not in CALENDAR:
+                raise UnknownNameError.of("calendar", part, CALENDAR, listed="parts of dates")
         for name, known in (("handle_missing", HANDLE_MISSING), ("denominators", DENOMINATORS)):
             value = getattr(self, name)
             if value not in known:
@@ -336,8 +409,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             is_known = False
         if not is_known:
             raise ConfigurationError(f"dtype={self.dtype!r} is unknown; use numpy.float64 or numpy.float32")
-        if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
-            check_float32(self.space_.primes)
+        primes = () if self.space_ is None else self.space_.primes
+        if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32 and primes:
+            check_float32(primes)
+        for name in ("bases", "moduli"):
+            for value in getattr(self, name):
+                if not isinstance(value, int | np.integer) or not 2 <= value <= 2**24:
+                    raise ConfigurationError(f"{name} has {value!r}; it takes whole numbers from 2 to 2^24")
         if self.sparse_output and self.features not in ONE_HOT_KINDS:
             raise ConfigurationError(
                 f"sparse_output=True is for 'one-hot-digits' and 'residues', not for features={self.features!r}"
@@ -350,35 +428,110 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _names_in(self) -> list[str]:
         return [repr(str(name)) for name in _check_feature_names_in(self)]
 
-    def _read(self, X: Any, *, reset: bool) -> list[tuple[str, Column]]:
-        """Return the columns with their names."""
-        if is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            if not X.shape[0] or not X.shape[1]:
-                raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
-        else:
-            X = validate_data(self, matrix_of(X), reset=reset, dtype=None, ensure_all_finite=False)
-        columns, told = [], self._told
-        for name, values in zip(self._names_in(), columns_of(X), strict=True):
-            with naming(name):
-                column = read_column(values, floats=self.floats)
-            if self.handle_missing == "error" and column.is_missing.any():
-                row = int(np.flatnonzero(column.is_missing)[0])
-                raise EncodingError(
-                    f"column {name} contains NaN at position [{row}]; handle_missing='propagate', 'zero' or "
-                    "'indicator' would take it"
-                )
-            of = f"column {name}"
-            told += (check_lossy(values, floats=self.floats, lossy=self.lossy, column=of, told=told),)
-            columns.append((name, column))
-        self._told = told if reset else self._told
-        return columns
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        """Return a data frame, or a matrix."""
+        if not is_frame(X):
+            return validate_data(self, matrix_of(X), reset=reset, dtype=None, ensure_all_finite=False)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if not X.shape[0] or not X.shape[1]:
+            raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
+        return X
 
-    def _encode(self, column: Column) -> Coordinates:
-        """Return the coordinates of a column; raise RangeError unless the features' type holds the real feature."""
-        truncate = self.denominators == "truncate"
-        coordinates = encode_column(column.numbers, self.space_, truncate=truncate, real=column.real)
-        feature = self._layout.real_feature(coordinates.real)
+    def _choose(self, n_columns: int) -> list[int]:
+        """Return which columns are encoded."""
+        if self.columns is None:
+            return list(range(n_columns))
+        names = [str(name) for name in _check_feature_names_in(self)]
+        known = dict(zip(names, range(n_columns), strict=True)) | {j: j for j in range(n_columns)}
+        chosen = [self.columns] if isinstance(self.columns, str) else list(self.columns)
+        for one in chosen:
+            if one not in known:
+                raise ConfigurationError(f"X has no column {one!r}; it has {', '.join(names)}")
+        if not chosen or len({known[one] for one in chosen}) < len(chosen):
+            raise ConfigurationError(f"columns={self.columns!r} names no column, or one twice")
+        return [known[one] for one in chosen]
+
+    def _found(self, columns: list[npt.NDArray[Any]], y: Any) -> Findings:
+        """Return what the columns' arithmetic tells of the target, apart from size."""
+        if y is None:
+            raise ConfigurationError(
+                "features='auto' requires y to be passed, but the target y is None; give fit a target, or name moduli"
+            )
+        names = [self._names_in()[j][1:-1] for j in self._chosen]
+        self.findings_ = probe(dict(zip(names, columns, strict=True)), y)
+        found = Findings(one for one in self.findings_ if one.kind != "size")
+        if not found:
+            listed = ", ".join(names)
+            warnings.warn(f"no arithmetic of {listed} tells the target; only the sizes are passed on", ProbeWarning, 3)
+        return found
+
+    def _read(self, j: int, values: npt.NDArray[Any], *, reset: bool) -> tuple[_Read, bool]:
+        """Return a column, and whether it has dates that may have times."""
+        seconds, is_date = None, False
+        if self._is_timed[j] or (reset and (self.calendar or self.features == AUTO)):
+            dates, is_date, seconds = split_times(values)
+            values = dates if is_date else values
+        column = read_column(values, floats=self.floats)
+        if seconds is not None:
+            column = replace(column, real=column.numbers.numerators + seconds / 86_400)
+        if reset:
+            self._is_timed[j] = seconds is not None
+        if self.handle_missing == "error" and column.is_missing.any():
+            row = int(np.flatnonzero(column.is_missing)[0])
+            raise EncodingError(
+                f"it contains NaN at position [{row}]; handle_missing='propagate', 'zero' or 'indicator' would take it"
+            )
+        of = f"column {self._names_in()[j]}"
+        told = check_lossy(values, floats=self.floats, lossy=self.lossy, column=of, told=self._told)
+        if reset:
+            self._told += (told,)
+        return _Read(column, seconds), is_date
+
+    def _layout_for(self, j: int, read: _Read, is_date: bool, found: list[Finding]) -> ColumnFeatures:
+        """Return the features of a column."""
+        parts: Sequence[str] = ()
+        if is_date and self.calendar:
+            every = [part for part in CALENDAR if read.seconds is not None or part not in _TIMES]
+            parts = every if isinstance(self.calendar, bool) else self.calendar
+            self._is_timed[j] |= not _TIMES.isdisjoint(parts)
+        codes = codes_for(
+            read.column.numbers,
+            bases=self.bases,
+            moduli=self.moduli,
+            calendar=parts,
+            decimals=self.fractional_digits,
+        )
+        for one in found:
+            name = one.reading.key(one.decimals or 0)
+            codes += (Code(name, 2**24, one.reading.codes, decimals=one.decimals or 0),)
+        return ColumnFeatures("digits" if self.features == AUTO else self.features, self.space_, codes)
+
+    def _scale(
+        self, layout: ColumnFeatures, blocks: list[Coordinates], is_missing: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return mean and deviation of each feature, for features="standardized"."""
+        mean, deviation = np.zeros(layout.size), np.ones(layout.size)
+        if self.features == "standardized" and not is_missing.all():
+            found = np.concatenate([layout.compute(block) for block in blocks])[~is_missing]
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, deviation = found.mean(axis=0), found.std(axis=0)
+            if not np.isfinite(deviation).all():
+                raise RangeError("the variance is beyond float64; scale the numbers")
+        return mean, np.where(deviation == 0, 1, deviation)
+
+    def _encode(self, layout: ColumnFeatures, whole: Column, read: _Read) -> Coordinates:
+        """Return the coordinates of rows of a column; RangeError unless the features' type holds the real feature."""
+        try:
+            return self._coordinates(layout, read)
+        except AdelicError:
+            if read.column is not whole:  # so that the error has the position in the column
+                self._coordinates(layout, _Read(whole, None))
+            raise
+
+    def _coordinates(self, layout: ColumnFeatures, read: _Read) -> Coordinates:
+        numbers, truncate = read.column.numbers, self.denominators == "truncate"
+        coordinates = encode_column(numbers, self.space_, truncate=truncate, real=read.column.real)
+        feature = layout.real_feature(coordinates.real)
         beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
         if len(beyond):
             is_infinite = np.isinf(coordinates.real[beyond[0]])  # to any dtype and features
@@ -387,82 +540,97 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 f"the real value at position [{beyond[0]}] is beyond "
                 f"{np.dtype(np.float64 if is_infinite else self.dtype)}; {remedy}scale the numbers"
             )
+        if layout.codes:
+            codes = read_codes(numbers, layout.codes, coordinates.real, seconds=read.seconds, truncate=truncate)
+            coordinates = replace(coordinates, codes=codes)
         return coordinates
 
-    def _block(self, j: int, column: Column, coordinates: Coordinates) -> npt.NDArray[np.float64]:
-        """Return the features of a column."""
-        found = self._layout.compute(coordinates)
+    def _block(self, i: int, column: Column, coordinates: Coordinates) -> npt.NDArray[np.float64]:
+        """Return the features of some rows of the i-th column that is encoded."""
+        found = self._layouts[i].compute(coordinates)
         if self.features == "standardized":
-            found = (found - self.mean_[j]) / self.scale_[j]
+            mean, scale = self._scales[i]
+            found = (found - mean) / scale
         if column.is_missing.any():
             found[column.is_missing] = np.nan if self.handle_missing == "propagate" else 0
         return np.column_stack([found, column.is_missing]) if self.handle_missing == "indicator" else found
 
-    def _sparse_block(self, column: Column, coordinates: Coordinates) -> Any:
+    def _sparse_block(self, layout: ColumnFeatures, column: Column, coordinates: Coordinates) -> Any:
         """Return the one-hot features of a column without making them dense: one of each digit's is 1."""
         rows = len(coordinates.digits)
         places = [
-            section.start + one_hot_positions(self.features, coordinates.digits[:, j, :precision], p)
-            for j, p, precision, section in self._layout.places()
+            section.start + one_hot_positions(kind, digits, base)
+            for (kind, base, _, section), digits in zip(layout.parts(), layout.digits(coordinates), strict=True)
         ]
         hot = np.concatenate(places, axis=1)
         # 32 bits where they do, as OneHotEncoder has them: not every estimator takes others.
-        width = 1 + hot.shape[1]
-        is_short = max(self._width, rows * (width + 1)) < 2**31
+        width, columns = 1 + hot.shape[1], layout.size + (self.handle_missing == "indicator")
+        is_short = max(columns, rows * (width + 1)) < 2**31
         indices = np.zeros((rows, width), dtype=np.int32 if is_short else np.int64)
         indices[:, 1:] = hot
         values = np.ones(indices.shape, dtype=self.dtype)
-        values[:, 0] = self._layout.real_feature(coordinates.real)
+        values[:, 0] = layout.real_feature(coordinates.real)
         values[column.is_missing] = 0
         if self.handle_missing == "indicator":
-            indices = np.column_stack([indices, np.full(rows, self._layout.size, dtype=indices.dtype)])
+            indices = np.column_stack([indices, np.full(rows, layout.size, dtype=indices.dtype)])
             values = np.column_stack([values, column.is_missing]).astype(self.dtype)
         pointers = np.arange(rows + 1, dtype=indices.dtype) * indices.shape[1]
-        block = sparse.csr_array((values.ravel(), indices.ravel(), pointers), shape=(rows, self._width))
+        block = sparse.csr_array((values.ravel(), indices.ravel(), pointers), shape=(rows, columns))
         block.eliminate_zeros()
         return block
 
-    def _values(self, j: int, block: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        """Return the numbers of a column from its features."""
+    def _values(self, i: int, block: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the numbers of the i-th column that is encoded from its features."""
+        if self._is_timed[self._chosen[i]]:
+            raise DecodingError("the features of dates with a time of day do not give them back")
         is_missing = np.asarray(np.isnan(block).all(axis=1), dtype=np.bool_)
         if self.handle_missing == "indicator":
             is_missing |= block[:, -1] > 0.5
             block = block[:, :-1]
-        elif self.handle_missing == "zero" and self.features != "digits":
+        elif self.handle_missing == "zero" and self.features not in ("digits", AUTO):
             is_blank = ~block.any(axis=1)
-            if is_blank.any() and not (self.features == "standardized" and self._is_mean_a_number(j)):
+            if is_blank.any() and not (self.features == "standardized" and self._is_mean_a_number(i)):
                 is_missing |= is_blank
         block = block[~is_missing]
         if np.isnan(block).any():
             raise DecodingError("some features of a number are NaN, and not all")
-        return column_values(self._decode(j, block, np.flatnonzero(~is_missing)), is_missing, self._kinds[j][0])
+        dtype, _ = self._kinds[self._chosen[i]]
+        return column_values(self._decode(i, block, np.flatnonzero(~is_missing)), is_missing, dtype)
 
-    def _is_mean_a_number(self, j: int) -> bool:
+    def _is_mean_a_number(self, i: int) -> bool:
         """Return whether the mean of a column's standardized features, which is 0, is that of a number."""
         try:
-            self._decode(j, np.zeros((1, self._layout.size)), np.arange(1))
+            self._decode(i, np.zeros((1, self._layouts[i].size)), np.arange(1))
         except DecodingError:
             return False
         return True
 
-    def _decode(self, j: int, block: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Rationals:
+    def _decode(self, i: int, block: npt.NDArray[np.float64], rows: npt.NDArray[np.int64]) -> Rationals:
         """Return the numbers with these features, of the rows that errors name."""
-        dtype, integral = self._kinds[j]
+        layout = self._layouts[i]
+        dtype, integral = self._kinds[self._chosen[i]]
         error = float(np.finfo(np.dtype(self.dtype)).eps)  # of rounding to the type, and of a few operations in float64
         # How far the real value may be off decides which integer or float is the only one near: too small a radius
         # would refuse right numbers, too large a one would find two.
         offsets = np.zeros(len(block))
         if self.features == "standardized":
-            offsets = 2 * error * np.abs(block[:, 0] * self.scale_[j, 0])
-            block = block * self.scale_[j] + self.mean_[j]
-        coordinates, radius = self._layout.read(block, error * _OPERATIONS[self.features])
-        return decode_column(
+            mean, scale = self._scales[i]
+            offsets = 2 * error * np.abs(block[:, 0] * scale[0])
+            block = block * scale + mean
+        coordinates, radius = layout.read(block, error * _OPERATIONS[layout.kind])
+        numbers = decode_column(
             coordinates,
             radius + offsets,
             self.space_,
             integral=integral,
             floats=(dtype, self.floats) if dtype.kind == "f" else None,
-            exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= mantissa_bits(dtype),
+            exact=layout.kind == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= mantissa_bits(dtype),
             truncate=self.denominators == "truncate",
             rows=rows,
         )
+        if coordinates.codes is not None:
+            wrong = (read_codes(numbers, layout.codes, coordinates.real) != coordinates.codes).any(axis=1)
+            if wrong.any():
+                row = rows[np.flatnonzero(wrong)[0]]
+                raise DecodingError(f"at position [{row}]: no number has these residues, digits or parts of a date")
+        return numbers

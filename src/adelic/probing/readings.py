@@ -54,6 +54,7 @@ class Numbers:
         decimals: how many digits there are after the point; None of measurements.
         is_date: whether they are dates, `whole` being days since 1 January 1970.
         digits: decimal digits from the right, int64 (examples, digits); the check character X is 10.
+        seconds: of the day, int64 (examples,), of dates and times; None without a time of day.
     """
 
     whole: npt.NDArray[Any]
@@ -61,10 +62,12 @@ class Numbers:
     decimals: int | None
     is_date: bool
     digits: Integers
+    seconds: Integers | None = None
 
     def __getitem__(self, indices: npt.NDArray[Any]) -> "Numbers":
         """Return some of them."""
-        return Numbers(self.whole[indices], self.real[indices], self.decimals, self.is_date, self.digits[indices])
+        fields = (self.whole[indices], self.real[indices], self.decimals, self.is_date, self.digits[indices])
+        return Numbers(*fields, None if self.seconds is None else self.seconds[indices])
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -89,14 +92,9 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
     >>> read_numbers(np.array([0.25, 19.99]))[0].whole
     array([  25, 1999])
     """
-    is_date = values.dtype.kind == "M"
-    if is_date:
-        values = values.astype("datetime64[D]")
-    entries = [_date_of(value) for value in values.tolist()] if values.dtype.kind in "OU" else []
+    values, is_date, seconds = split_times(values)
+    entries = values.tolist() if values.dtype.kind == "O" else []
     texts = [value for value in entries if isinstance(value, str)]
-    if entries:
-        values = objects(entries)
-        is_date = any(isinstance(value, datetime.date) for value in entries)
     last: list[int] = []
     if named := next((text for text in texts if _LETTERS.search(text)), None):
         raise EncodingError(
@@ -124,22 +122,48 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
     greatest = max(map(abs, (int(numerators.min(initial=0)), int(numerators.max(initial=0)))))
     numerators = numerators.astype(object) if greatest >= 2**62 // unit else numerators
     whole = numerators * 0 if decimals is None else numerators * (unit // denominators)
-    digits = _digits(np.abs(whole))
+    digits = decimal_digits(np.abs(whole))
     if last:
-        digits[:, 0], before = last, _digits((whole - last) // 10)
+        digits[:, 0], before = last, decimal_digits((whole - last) // 10)
         digits[:, 1 : 1 + before.shape[1]] = before
-    return Numbers(whole, _real(numerators, denominators), decimals, is_date, digits), is_there
+    seconds = None if seconds is None else seconds[is_there]
+    return Numbers(whole, _real(numerators, denominators), decimals, is_date, digits, seconds), is_there
+
+
+def split_times(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool, Integers | None]:
+    """Return a column with the dates alone of dates and times, whether it has dates, and the seconds of the day.
+
+    Text is a date as "2026-11-23", and one with a time as "2026-11-23 18:30". Empty text becomes None. Seconds are None
+    if no entry has a time of day; parts of a second are left out.
+
+    >>> split_times(np.array(["2026-11-23T18:30", "2026-11-24"], dtype="datetime64[m]"))
+    (array(['2026-11-23', '2026-11-24'], dtype='datetime64[D]'), True, array([66600,     0]))
+    """
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        seconds = np.where(np.isnat(values), 0, (values.astype("M8[s]") - days.astype("M8[s]")).astype(np.int64))
+        return days, True, seconds if seconds.any() else None
+    if values.dtype.kind not in "OU":
+        return values, False, None
+    entries = [_date_of(value) for value in values.tolist()]
+    seconds = np.array(
+        [at.hour * 3600 + at.minute * 60 + at.second if isinstance(at, datetime.datetime) else 0 for at in entries]
+    )
+    entries = [at.date() if isinstance(at, datetime.datetime) else at for at in entries]
+    is_date = any(isinstance(value, datetime.date) for value in entries)
+    return objects(entries), is_date, seconds if seconds.any() else None
 
 
 def _date_of(value: Any) -> Any:
-    """Return the date of a date and time, also of a text, None for an empty text, and all else as it is."""
+    """Return the date or the date and time that a text is, None for an empty text and NaT, and all else as it is."""
     if isinstance(value, datetime.datetime):
-        return None if value != value else value.date()
+        return None if value != value else value
     if isinstance(value, str):
         value = value.strip()
         if is_date_text(value[:10]) and (len(value) == 10 or value[10] in " T"):
+            kind = datetime.date if len(value) == 10 else datetime.datetime
             try:
-                return datetime.date.fromisoformat(value[:10])
+                return kind.fromisoformat(value)
             except ValueError as error:
                 raise EncodingError(f"{describe(value)} is not a date: {error}") from None
     return None if value == "" else value
@@ -159,7 +183,8 @@ def _real(numerators: npt.NDArray[Any], denominators: npt.NDArray[Any]) -> npt.N
     )
 
 
-def _digits(left: npt.NDArray[Any]) -> Integers:
+def decimal_digits(left: npt.NDArray[Any]) -> Integers:
+    """Return the decimal digits of whole numbers from 0 on, from the right, (examples, digits)."""
     places = len(str(max(left.tolist(), default=0)))
     found = np.empty((len(left), places), dtype=np.int64)
     for i in range(places):
@@ -191,6 +216,18 @@ class Reading:
         """Return a code in words."""
         return self.labels[code] if self.labels else str(code)
 
+    def key(self, decimals: int) -> str:
+        """Return a short name, as of a feature.
+
+        >>> [one.key(0) for one in readings(read_numbers(np.arange(400))[0], 2)][:3]
+        ['mod2', 'digit_of_10_1', 'digit_of_2_1']
+        """
+        if self.kind in ("modulus", "checksum"):
+            return f"{'mod' if self.kind == 'modulus' else 'checksum_mod'}{self.modulus}" + (
+                f"_of_10_{decimals}" if decimals else ""
+            )
+        return re.sub(r"\W+", "_", self.name.format("").removesuffix(" of ")).strip("_")
+
 
 def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
     """Yield the ways to read numbers, the simplest first: of two that say the same the first is found.
@@ -214,12 +251,12 @@ def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
     use = f"round({{}} * {10**numbers.decimals})" if numbers.decimals else "{}"
     for m in range(2, min(greatest, spread // 3) + 1):
         if not (numbers.is_date and m == 7):  # the weekday
-            yield Reading("modulus", f"{column} mod {m}", f"{use} % {m}", m, partial(_residue, m=m))
+            yield Reading("modulus", f"{column} mod {m}", f"{use} % {m}", m, partial(residue, m=m))
     for p in (10, *_PADIC):
         for k in takewhile(lambda k, p=p: 3 * p ** (k + 1) <= spread, range(1, 18)):  # type: ignore[misc]
             name = f"digit of 10^{k - numbers.decimals} of {{}}" if p == 10 else f"digit of {p}^{k} of {column}"
             how = f"{use} // {p**k} % {p}" if least >= 0 or p != 10 else ""
-            yield Reading("digit", name, how, p, partial(_digit, p=p, k=k))
+            yield Reading("digit", name, how, p, partial(digit, p=p, k=k))
     for p in _VALUATIONS:
         yield Reading("valuation", f"exponent of {p} in {column}", "", p, partial(_valuation, p=p))
     if numbers.digits.shape[1] > 2 and not numbers.decimals:
@@ -266,14 +303,21 @@ def _size(numbers: Numbers, *, edges: npt.NDArray[np.float64]) -> Integers:
     return np.searchsorted(edges, numbers.real)
 
 
-def _residue(numbers: Numbers, *, m: int, shift: int = 0) -> Integers:
+def residue(numbers: Numbers, *, m: int, shift: int = 0) -> Integers:
+    """Return n + shift modulo m."""
     return np.asarray((numbers.whole + shift) % m, dtype=np.int64)
 
 
-def _digit(numbers: Numbers, *, p: int, k: int) -> Integers:
+def digit(numbers: Numbers, *, p: int, k: int) -> Integers:
+    """Return the digit of p^k: of |n| in base 10, else p-adic, also of negative numbers."""
     if p == 10:
         return numbers.digits[:, k] if k < numbers.digits.shape[1] else np.zeros(len(numbers), dtype=np.int64)
     return np.asarray(numbers.whole // p**k % p, dtype=np.int64)
+
+
+def written_digit(numbers: Numbers, *, base: int, k: int) -> Integers:
+    """Return the digit of base^k as |n| is written."""
+    return np.asarray(np.abs(numbers.whole) // base**k % base, dtype=np.int64)
 
 
 def _valuation(numbers: Numbers, *, p: int) -> Integers:
@@ -311,18 +355,36 @@ def _calendar(numbers: Numbers, least: int, most: int) -> Iterator[Reading]:
     if numbers.is_date or may_be_days:
         of = "{}" if numbers.is_date else "{}, read as days since 1970-01-01,"
         if numbers.is_date:
-            yield Reading("calendar", "weekday of {}", "", 7, partial(_residue, m=7, shift=3), _WEEKDAYS)
-        for part in ("month", "day of the month", "leap year"):
-            yield Reading("calendar", f"{part} of {of}", "", None, partial(_part_of_date, part=part))
+            yield Reading("calendar", "weekday of {}", "", 7, partial(residue, m=7, shift=3), _WEEKDAYS)
+        parts = {"month": "month", "day of the month": "day", "leap year": "leap-year"}
+        for words, part in (parts | ({} if numbers.seconds is None else {"hour": "hour"})).items():
+            yield Reading("calendar", f"{words} of {of}", "", None, partial(calendar_part, part=part))
     if not numbers.is_date and numbers.decimals == 0 and _YEARS[0] <= least and most <= _YEARS[1]:
         yield Reading("calendar", "leap year of {}", "", None, partial(_is_leap, of_years=True))
 
 
-def _part_of_date(numbers: Numbers, *, part: str) -> Integers:
-    """Return the month (1 to 12), the day of the month, or whether the year is a leap year."""
-    days = numbers.whole.astype(np.int64).astype("datetime64[D]")
-    if part == "leap year":
+CALENDAR = {
+    "weekday": (0, 7),
+    "month": (1, 12),
+    "day": (1, 31),
+    "leap-year": (0, 2),
+    "hour": (0, 24),
+    "minute": (0, 60),
+    "second": (0, 60),
+}
+"""Parts of dates and times: the least value, Monday for weekdays, and how many there are."""
+
+
+def calendar_part(numbers: Numbers, *, part: str) -> Integers:
+    """Return a part of dates and times, as `CALENDAR` has them."""
+    if part in ("hour", "minute", "second"):
+        seconds = np.zeros(len(numbers), dtype=np.int64) if numbers.seconds is None else numbers.seconds
+        return {"hour": seconds // 3600, "minute": seconds // 60 % 60, "second": seconds % 60}[part]
+    if part == "weekday":
+        return residue(numbers, m=7, shift=3)
+    if part == "leap-year":
         return _is_leap(numbers, of_years=False)
+    days = numbers.whole.astype(np.int64).astype("datetime64[D]")
     months = days.astype("datetime64[M]")
     found = months.astype(np.int64) % 12 + 1 if part == "month" else (days - months).astype(np.int64) + 1
     return np.asarray(found, dtype=np.int64)

@@ -108,7 +108,6 @@ def test_truth_values_are_no_numbers_without_a_policy(values):
 
 def test_what_the_user_gave_is_said_to_be_given(capsys):
     from adelic import AdeleSpace
-    from adelic.integrations.sklearn import AdelicEncoder
     from adelic.nn import AdelicEmbedding
 
     embedding = AdelicEmbedding.for_column([1, 200], 16, space=AdeleSpace((2, 3), 5), scale=(0, 2), missing=True)
@@ -124,13 +123,7 @@ def test_what_the_user_gave_is_said_to_be_given(capsys):
     AdelicEmbedding.for_column([1, 200], 16, features="characters", projection="linear")
     said = capsys.readouterr().out.splitlines()
     assert said[2:] == ["form: characters (as given)", "missing: none, and one would be an error"]
-    AdelicEncoder.for_column([1, None, 200], precision=3, primes=(2, 3), handle_missing="indicator")
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "space: primes 2, 3 with up to 3 digits (as given)",
-        "form: digits",
-        "missing: a feature of its own (as given)",
-    ]
-    AdelicEncoder.for_column([1, 200])
+    AdelicEmbedding.for_column([1, 200], 16)
     assert "as given" not in capsys.readouterr().out
 
 
