@@ -27,6 +27,7 @@ from adelic.numbers.choice import SpaceChoice, choose_space
 from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueCode
 from adelic.numbers.hensel import hensel_digits
 from adelic.numbers.local.array import PadicArray, padic
+from adelic.numbers.local.matrices import solve_rational
 from adelic.numbers.local.rational import Period, norm, period, valuation
 from adelic.numbers.local.roots import hensel_roots
 from adelic.numbers.primes import is_prime
@@ -49,5 +50,6 @@ __all__ = [
     "norm",
     "padic",
     "period",
+    "solve_rational",
     "valuation",
 ]

@@ -3,18 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DomainError, PrecisionError
+from adelic.errors import DomainError, PrecisionError, SpaceError
 from adelic.numbers import finite, rationals
 from adelic.numbers.describe import at_position, shortened
 from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.local import functions
+from adelic.numbers.local import functions, matrices
 from adelic.numbers.local.functions import FunctionError, UndefinedError
+from adelic.numbers.local.matrices import powers
 from adelic.numbers.number_array import SHOWN, NoPlace, NumberArray, read_only
+from adelic.numbers.primes import largest_valuation, split
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
 Function = Callable[[FinitePlaces, Window], tuple[Any, npt.NDArray[np.int64]]]
@@ -40,6 +43,32 @@ class LocalField:
     def encode(self, values: Any, *, floats: str = "error") -> "PadicArray":
         """Return rational numbers as an array."""
         return self.array(finite.encoded(rationals.read(values, floats=floats), self.window))
+
+    def approximations(self, values: Any, below: Any, modulo: Any) -> "PadicArray":
+        """Return the numbers values · p^(−below), known modulo p^modulo, in a window that ends as this field's.
+
+        Args:
+            values: integers, objects (*).
+            below: exponents, broadcast to (*).
+            modulo: exponents, broadcast to (*); what is known beyond the window's end is cut.
+
+        Returns:
+            Their array; its window has as many fractional digits as they need, and as this field's at least.
+        """
+        (p,), (n,), f = self.window
+        shape = np.shape(values)
+        # One axis, since arithmetic of arrays without one gives no arrays.
+        values, below, modulo = (np.broadcast_to(c, shape).reshape(-1) for c in (values, below, modulo))
+        modulo = np.minimum(modulo, n - f)
+        values = values % powers(p, np.maximum(modulo + below, 0))
+        lowest = np.where(values == 0, modulo - 1, split(values, p)[0] - below)  # one digit is known at least
+        depth = max(f, -int(lowest.min(initial=0)))
+        window = self.window._replace(precisions=(n - f + depth,), fractional_digits=depth)
+        values = values * powers(p, np.maximum(depth - below, 0)) // powers(p, np.maximum(below - depth, 0))
+        digits = np.empty((len(values), 1, window.precision), dtype=finite.digit_dtype(window.primes))
+        finite.write_digits(values, p, digits[:, 0])
+        known = (modulo + depth).astype(np.int32)[:, None]
+        return LocalField(window).array(FinitePlaces(digits, known).reshape(shape))
 
     def array(self, places: FinitePlaces) -> "PadicArray":
         """Return the numbers with these coordinates as an array."""
@@ -274,6 +303,164 @@ class PadicArray(NumberArray):
             terms = [self._term(c, k - self.fractional_digits) for k, c in enumerate(lowest_first) if c]
             out[i] = " + ".join([*terms, f"O({self._power(known - self.fractional_digits)})"])
         return out.reshape(self.shape) if self.shape else out[0]
+
+    def integers(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
+        """Return p^F times the numbers as integers from 0 on, objects (*), and how many of their digits are known.
+
+        >>> from adelic.numbers import padic
+        >>> x, known = padic([1, "1/2"], 2, precision=3, fractional_digits=1).integers()
+        >>> x.tolist(), known.tolist()
+        ([2, 1], [3, 3])
+        """
+        values = np.empty(self.size, dtype=object)
+        values[:] = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
+        return values.reshape(self.shape), self._finite.known[..., 0].astype(np.int64)
+
+    def solve(self, b: Any) -> "PadicArray":
+        """Return the solutions x of A·x = b for square matrices A, this array.
+
+        The digits shown are those of the solution for every A and b that have the known digits, and no other. For A
+        known modulo p^N, and b exact, they are lost to the entries of A^(−1) that are not integral.
+
+        Args:
+            b: a `PadicArray`, or rational numbers, which are exact; of shape (n,), or (*, n, k) for k columns, next to
+                A of shape (*, n, n).
+
+        Returns:
+            x, of b's shape, with as many fractional digits as it needs.
+
+        Raises:
+            PrecisionError: a matrix is singular as far as its digits are known.
+            SpaceError: the shapes do not fit, or the primes.
+
+        Source: `adelic.numbers.local.matrices`; PARI's `matsolve`.
+
+        >>> from adelic.numbers import padic
+        >>> A = padic([[7, 1], [0, 2]], 7, precision=4)
+        >>> x = A.solve([1, 0])
+        >>> x.series().tolist(), (A[0, 0] * x[0] + A[0, 1] * x[1]).series()
+        (['7^-1 + O(7^2)', 'O(7^3)'], '1 + O(7^3)')
+        """
+        field: LocalField = self.space
+        is_array = isinstance(b, PadicArray)
+        numbers = self._coerce(b) if is_array else rationals.read(b, floats="never")
+        batch, n, k = matrices.checked_shapes("solve", self.shape, numbers.shape)
+        f, (a, known) = self.fractional_digits, self._matrices()
+        if is_array:
+            field = LocalField(self._window.union(b._window))
+            depth, (right, known_b) = b.fractional_digits, b.integers()
+        else:  # exact, to more digits than elimination computes with
+            depth = largest_valuation(numbers.denominators, self.p)
+            window = Window((self.p,), (4 * self.precision + 2 * depth,), depth)
+            right, known_b = LocalField(window).array(finite.encoded(numbers, window)).integers()
+        columns = (*numbers.shape[:-2], n, k)
+        right, known_b = (np.broadcast_to(c.reshape(columns), (*batch, n, k)) for c in (right, known_b))
+        # A·x = b for p^F·A and p^G·b has the solution p^(G − F)·x.
+        digits = max(field.window.precision - field.window.fractional_digits + depth - f, 1)
+        try:
+            x, below, modulo = matrices.solve(a, known, right, known_b if is_array else None, self.p, digits)
+        except FunctionError as error:
+            raise self._matrix_error(error) from None
+        shape = (*batch, n) if len(numbers.shape) == 1 else (*batch, n, k)
+        x, modulo = x.reshape(shape), modulo.reshape(shape)
+        return field.approximations(x, below + depth - f, modulo - depth + f)
+
+    def inverse(self) -> "PadicArray":
+        """Return the inverse matrices, of shape (*, n, n): `solve` with the unit matrix.
+
+        >>> from adelic.numbers import padic
+        >>> print(padic([[2, 1], [1, 1]], 7, precision=3).inverse()[1])
+        …666_7
+        …002_7
+        """
+        return self.solve(np.eye(self.shape[-1] if self.shape else 0, dtype=np.int64))
+
+    def det(self) -> "PadicArray":
+        """Return the determinants of matrices (*, n, n), of shape (*).
+
+        A matrix known modulo p^N with the Smith form p^(e_1), …, p^(e_n) has its determinant known modulo
+        p^(N + e_1 + … + e_(n − 1)), and no further; the window ends as the matrix's.
+
+        Raises:
+            SpaceError: the matrices are not square.
+
+        Source: X. Caruso, D. Roe, T. Vaccon, p-adic stability in linear algebra (2015); PARI's `matdet`.
+
+        >>> from adelic.numbers import padic
+        >>> padic([[[1, 2], [3, 4]], [[7, 0], [0, 49]]], 7, precision=4).det().series().tolist()
+        ['5 + 6*7 + 6*7^2 + 6*7^3 + O(7^4)', '7^3 + O(7^4)']
+        """
+        batch, n, _ = matrices.checked_shapes("det", self.shape, (self.shape[-1] if self.shape else 0,))
+        values, below, modulo = (c.reshape(batch) for c in matrices.determinant(*self._matrices(), self.p))
+        below = below + n * self.fractional_digits
+        return self.space.approximations(values, below, modulo - below)
+
+    def rank(self) -> Any:
+        """Return the ranks of matrices (*, n, m), int for shape (n, m), else int64 (*): the least that digits allow.
+
+        Every matrix with the known digits has this rank at least, and one of them has it. So a rank of n or m is
+        certain; any other is the rank of a matrix whose unknown digits fit.
+
+        >>> from adelic.numbers import padic
+        >>> padic([[1, 2], [2, 4]], 7).rank(), padic([[1, 2], [2, 4 + 7**20]], 7).rank()
+        (1, 1)
+        """
+        found, level, _ = matrices.exponents(*self._matrices(), self.p, by_row=True)
+        ranks = (found < level).sum(axis=1).reshape(self.shape[:-2])
+        return ranks if ranks.shape else int(ranks)
+
+    def smith(self) -> npt.NDArray[np.int64]:
+        """Return the exponents e_1 ≤ e_2 ≤ … of the Smith forms diag(p^(e_i)) over Z_p, int64 (*, min(n, m)).
+
+        U·A·V is diagonal for two matrices U and V that are invertible over Z_p. Let A be known modulo p^N. An exponent
+        below N is certain; N means N at least, as for `valuation`.
+
+        Source: PARI's `matsnf`, Sage's `smith_form`.
+
+        >>> from adelic.numbers import padic
+        >>> padic([[2, 4, 4], [-6, 6, 12], [10, 4, 16]], 2).smith()
+        array([1, 1, 2])
+        """
+        found, _, factors = matrices.exponents(*self._matrices(), self.p)
+        e = found - factors[:, :1] - self.fractional_digits
+        return e.reshape(*self.shape[:-2], e.shape[1])
+
+    def hermite(self) -> "PadicArray":
+        """Return the Hermite forms over Z_p of matrices (*, n, m) of rank m: upper triangular, of shape (*, m, m).
+
+        Its rows are the basis of the lattice that the rows of A span: the pivots are powers of p, and the entries above
+        one are integers from 0 on that are smaller. The known digits determine all digits of it, or the rank is below
+        m as far as they tell.
+
+        Raises:
+            PrecisionError: the rank is below m as far as digits are known.
+            MissingExtraError: python-flint is not installed.
+
+        Source: FLINT's `fmpz_mat_hnf` of lifts; Sage's `hermite_form`. PARI's `mathnf` takes columns.
+
+        >>> from adelic.numbers import padic
+        >>> padic([[2, 3], [4, 1], [8, 0]], 5, precision=4).hermite().lift().tolist()
+        [[1, 0], [0, 1]]
+        >>> padic([[5, 1], [0, 25]], 5, precision=4).hermite().lift().tolist()
+        [[5, 1], [0, 25]]
+        """
+        try:
+            found = matrices.hermite(*self._matrices(), self.p)
+        except FunctionError as error:
+            raise self._matrix_error(error) from None
+        m = self.shape[-1]
+        return self.space.approximations(found.reshape(*self.shape[:-2], m, m), self.fractional_digits, self.precision)
+
+    def _matrices(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
+        """Return `integers` as a batch of matrices, (size, n, m), or raise `SpaceError`."""
+        if self.ndim < 2:
+            raise SpaceError(f"an array of shape {self.shape} is no matrix; shape (n, m), or (*, n, m), is a batch")
+        values, known = (c.reshape(prod(self.shape[:-2]), *self.shape[-2:]) for c in self.integers())
+        return values, known
+
+    def _matrix_error(self, error: FunctionError) -> PrecisionError:
+        where = at_position(np.unravel_index(error.index, self.shape[:-2]))
+        return PrecisionError(f"the matrix{where} is {error}")
 
     def _term(self, digit: int, k: int) -> str:
         return str(digit) if k == 0 else self._power(k) if digit == 1 else f"{digit}*{self._power(k)}"
