@@ -1,5 +1,5 @@
 // Drives the page as a user does, by its fields, and leaves what the page then says as JSON in the document.
-const report = { cases: [], errors: [], overflow: [] };
+const report = { cases: [], errors: [], overflow: [], overlaps: [] };
 const field = (name) => document.getElementById(name);
 const input = (element) => element.dispatchEvent(new Event("input", { bubbles: true }));
 const texts = (selector) => [...document.querySelectorAll(selector)].map((element) => element.textContent);
@@ -12,7 +12,18 @@ function enter(state) {
   input(field("x"));
 }
 
-const exported = () => JSON.parse(field("export").textContent);
+/** The pairs of texts of a drawing that overlap, and the texts that leave its card. */
+function overlaps(drawing) {
+  const card = drawing.closest(".card").getBoundingClientRect();
+  const texts = [...drawing.querySelectorAll("text")].map((element) => ({ text: element.textContent, box: element.getBoundingClientRect() }));
+  return texts.flatMap(({ text, box }, i) => [
+    ...(box.left < card.left || box.right > card.right ? [[text]] : []),
+    ...texts.slice(0, i).filter((other) => Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 0.5
+      && Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 2).map((other) => [other.text, text]),
+  ]);
+}
+
+const exported = () => field("export").textContent; // as text: JavaScript would round long digits
 const initial = { hash: location.hash, exported: exported() };
 
 report.addresses = [{ ...window.GOOD, operation: "mul" }, { ...window.GOOD, x: "-1", y: "", operation: "add" }].map((state) => {
@@ -28,9 +39,14 @@ report.linked = exported();
 
 for (const state of window.CASES) {
   enter(state);
-  report.cases.push({ exported: exported(), shown: texts("#places .digits"), checks: texts(".check .ok, .check.bad") });
+  report.cases.push({ exported: exported(), shown: texts("#places .numbers .digits"), checks: texts(".check .ok, .check.bad") });
   if (document.documentElement.scrollWidth > innerWidth) report.overflow.push(state);
+  const found = [...document.querySelectorAll("svg")].flatMap(overlaps);
+  if (found.length) report.overlaps.push([state, found]);
 }
+
+enter(window.HUGE);
+report.huge = { exported: exported(), wide: document.documentElement.scrollWidth > innerWidth ? [location.hash] : [...document.querySelectorAll("svg")].flatMap(overlaps) };
 
 for (const state of window.MISTAKES) {
   enter({ ...window.GOOD });

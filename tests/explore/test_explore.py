@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 from fractions import Fraction
-from math import prod
+from math import gcd, prod
 from operator import add, mul, sub, truediv
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from adelic.errors import (
     StorageError,
 )
 from adelic.explore import MAX_PRIMES, render_page, write_page
+from adelic.numbers import padic
 from adelic.numbers.decoding.reconstruction import rational_candidates
 from adelic.numbers.describe import parse_expansion
 from adelic.numbers.hensel import window_digits
@@ -46,6 +47,9 @@ MISTAKES = [
     ({"y": "0", "operation": "div"}, "y", "nothing can be divided by 0"),
     ({"primes": "2, 9"}, "primes", "9 is not a prime"),
     ({"primes": "2, two"}, "primes", "two is not a prime"),
+    ({"primes": str((2**61 - 1) * (2**89 - 1))}, "primes", "is not a prime"),
+    ({"primes": str((2**89 - 1) ** 2)}, "primes", "is not a prime"),
+    ({"primes": str(10**100)}, "primes", "is longer than 100 figures"),
     ({"primes": " , "}, "primes", "at least one prime"),
     ({"primes": "2, 3, 2"}, "primes", "the prime 2 is named twice"),
     ({"precision": "0"}, "precision", "a whole number from 1 to 200, not “0”"),
@@ -82,6 +86,7 @@ def random_cases(count):
 CASES = [
     *({**GOOD, "operation": operation} for operation in APPLY),
     {**GOOD, "primes": "2147483647", "precision": "1"},
+    {**GOOD, "x": "9/25", "primes": "2305843009213693951, 18446744073709551557"},
     {**GOOD, "x": "-1", "y": ""},
     {**GOOD, "x": " 1_000.25 ", "y": "-.5E-1"},
     {**GOOD, "x": "0", "y": "0"},
@@ -89,6 +94,7 @@ CASES = [
     {**GOOD, "x": str(10**400), "y": f"1/{10**400}", "primes": "3, 7"},
     *random_cases(300),
 ]
+HUGE = {**GOOD, "x": "9/25", "y": "7", "operation": "div", "primes": f"{2**89 - 1}, {2**255 - 19}", "precision": "6"}
 
 
 def dump(folder, page, fragment=""):
@@ -120,10 +126,13 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="neither chromium nor
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """What the page said to all cases and mistakes, in one start of the browser."""
-    given = {"CASES": CASES, "MISTAKES": [entered for entered, _, _ in MISTAKES], "GOOD": GOOD}
+    given = {"CASES": CASES, "HUGE": HUGE, "MISTAKES": [entered for entered, _, _ in MISTAKES], "GOOD": GOOD}
     script = "".join(f"window.{name} = {json.dumps(value)};\n" for name, value in given.items()) + DRIVER
     page = render_page("7/5").replace("</body>", f"<script>{script}</script></body>")
-    return json.loads(text_of(dump(tmp_path_factory.mktemp("browser"), page), "report"))
+    found = json.loads(text_of(dump(tmp_path_factory.mktemp("browser"), page), "report"))
+    for part in (found["initial"], found["huge"], *found["cases"]):
+        part["exported"] = json.loads(part["exported"])
+    return {**found, "linked": json.loads(found["linked"])}
 
 
 def is_impossible(entered, x, y):
@@ -180,6 +189,30 @@ def test_the_digits_are_those_of_adelic(report):
 
 
 @needs_browser
+def test_primes_of_any_size(report):
+    """Also those whose digits fit no machine word; the JSON has all figures."""
+    found = report["huge"]["exported"]
+    assert found["primes"] == [2**89 - 1, 2**255 - 19]
+    for place in found["places"]:
+        p = place["prime"]
+        for number in place["numbers"]:
+            n, m = Fraction(number["number"]).as_integer_ratio()
+            assert number["digits"] == window_digits(n, m, p, 6, 0)[::-1]
+        assert place["digitwise"]["agrees"]
+        q = Fraction(found["result"])
+        for name, order in (("sqrt", 2), ("cbrt", 3)):
+            roots = [] if "problem" in place["functions"][name] else place["functions"][name]
+            assert len(roots) == n_roots(q, order, p)
+            for digits in roots:
+                root = sum(d * p**i for i, d in enumerate(reversed(digits)))
+                assert (root**order * q.denominator - q.numerator) % p**6 == 0
+        (digits,) = place["functions"]["log"]
+        assert digits == log_digits(q, p, 6)
+        assert "problem" in place["functions"]["exp"]
+    assert report["huge"]["wide"] == []
+
+
+@needs_browser
 def test_results_in_the_window_have_the_digits_of_the_result(report):
     """What the page compares the digit by digit result with is adelic's encoding of the result."""
     compared = 0
@@ -233,6 +266,66 @@ def test_real_values_and_decoding(report):
             missed += 1
     assert reached > 50
     assert missed > 50
+
+
+def log_digits(q, p, precision):
+    """Return the digits of log(q), q a unit, by the limit of (q^((p − 1) · p^k) − 1) / ((p − 1) · p^k)."""
+    k = precision + 1
+    modulus = p ** (k + precision)
+    power = pow(q.numerator * pow(q.denominator, -1, modulus), (p - 1) * p**k, modulus)
+    value = (power - 1) // p**k * pow(p - 1, -1, modulus) % p**precision
+    return [value // p**i % p for i in reversed(range(precision))]
+
+
+def n_roots(q, order, p):
+    """Return how many roots of order 2 or 3 a number other than 0 has in Q_p, by Euler's criterion."""
+    v = valuation(q.numerator, p) - valuation(q.denominator, p)
+    unit = q / Fraction(p) ** v
+    modulus = p if p != order else {2: 8, 3: 9}[p]
+    residue = unit.numerator * pow(unit.denominator, -1, modulus) % modulus
+    units = gcd(order, p - 1) if p != order else 1  # how many roots of unity there are modulo p
+    is_power = residue in {2: {1}, 3: {1, 8}}[p] if p == order else pow(residue, (p - 1) // units, p) == 1
+    return (v % order == 0 and is_power) * (2 if order == 2 else units)
+
+
+@needs_browser
+def test_roots_exponential_and_logarithm(report):
+    """Every root that there is, to all digits shown; exp and log are those of `PadicArray`."""
+    compared = dict.fromkeys(("sqrt", "cbrt", "exp", "log"), 0)
+    exported = [case["exported"] for case in report["cases"] if "error" not in case["exported"]]
+    for found in exported[:280]:
+        precision, f = found["precision"], found["fractional_digits"]
+        q = Fraction(found["result"] or found["x"])
+        for place in found["places"]:
+            p, shown = place["prime"], place["functions"]
+            values = {
+                name: [sum(d * p**i for i, d in enumerate(reversed(digits))) for digits in windows]
+                for name, windows in shown.items()
+                if isinstance(windows, list)
+            }
+            if q.denominator % p ** (f + 1) == 0:
+                assert shown == {}
+                continue
+            for name, order in (("sqrt", 2), ("cbrt", 3)):
+                roots = values.get(name, [])
+                assert len(roots) == (n_roots(q, order, p) if q else 1), (q, p, name, roots)
+                if max(roots, default=0) >= p**2:  # with two digits shown, roots differ
+                    assert len(set(roots)) == len(roots)
+                for root in roots:  # root · p^f to the order is q · p^(order · f), as far as the window tells
+                    error = Fraction(root**order) - q * p ** (order * f)
+                    known = precision + (order - 1) * (valuation(root, p) if root else precision)
+                    assert (error / p**known).denominator % p != 0
+                    compared[name] += 1
+            if q and q.numerator.bit_length() < 200:
+                x = padic(q, p, 2 * precision + 8)
+                wanted = {"log": x.log(p_branch=0)}
+                if x.valuation() > (p == 2):
+                    wanted["exp"] = x.exp()
+                assert wanted.keys() == values.keys() & {"exp", "log"}
+                for name, y in wanted.items():
+                    assert values[name] == [y.lift() * p**f % p**precision], (q, p, name)
+                    compared[name] += 1
+    assert min(compared.values()) > 30, compared
 
 
 @needs_browser
@@ -320,6 +413,7 @@ def test_an_address_comes_before_what_the_page_was_written_with(tmp_path):
 @needs_browser
 def test_everything_fits_a_phone_and_has_a_name(report):
     assert report["overflow"] == []
+    assert report["overlaps"] == []
     assert report["unlabelled"] == []
 
 

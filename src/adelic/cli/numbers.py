@@ -317,8 +317,8 @@ def explore(
     adelic explore 7/5 --with 3/4 --operation "*" --primes 2,3,5,7 --precision 16
     adelic explore -1 --output minus-one.html --no-open
 
-    The page shows the real value and the p-adic digits, adds, subtracts, multiplies and divides digit by digit, and
-    tells when the digits determine the number. It is one file that needs no network.
+    The page shows the real value and the p-adic digits, roots, exp and log, adds, subtracts, multiplies and divides
+    digit by digit, and tells when the digits determine the number. It is one file that needs no network.
 
     Args:
         numbers: The number, as 7/5.

@@ -24,8 +24,8 @@ PRIMES = (2, 3, 5, 7)
 PRECISION = 16
 MAX_PRECISION = 200
 MAX_PRIMES = 24
-MAX_PRIME = 2**31
-_SCRIPTS = ("numbers.js", "padic.js", "model.js", "drawings.js", "page.js")  # each needs those before it
+MAX_PRIME = 10**100
+_SCRIPTS = ("numbers.js", "padic.js", "functions.js", "model.js", "drawings.js", "page.js")  # each needs those before it
 
 
 def render_page(
@@ -43,7 +43,7 @@ def render_page(
         number: an integer, a fraction or a decimal of any length.
         other: the second operand.
         operation: "+", "-", "*" or "/": the result that the page shows.
-        primes: at most 24 different primes.
+        primes: at most 24 different primes of at most 100 figures.
         precision: p-adic digits a prime, at most 200.
         fractional_digits: how many of them are after the point; as many as are needed when left out.
 
@@ -95,7 +95,7 @@ def _fitting_space(
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
     if max(space.primes) >= MAX_PRIME:
-        raise ConfigurationError(f"the prime {max(space.primes)} is more than the page can show; primes below 2^31")
+        raise ConfigurationError(f"the prime {max(space.primes)} is more than the page can show; primes of at most 100 figures")
     if precision > MAX_PRECISION:
         raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
     space = fitting_space(numbers, space.primes, precision, fractional_digits)

@@ -14,11 +14,11 @@ function parseWhole(text, field, name, low, high) {
 
 function parsePrimes(text) {
   const primes = text.split(/[\s,;]+/).filter(Boolean).map((part) => {
-    const p = /^\d{1,10}$/.test(part) ? Number(part) : NaN;
-    if (!(p < LARGEST_PRIME) || !isPrime(p)) {
-      throw new InputError("primes", `${shortText(part)} is not a prime below 2³¹`);
+    if (/^\d+$/.test(part) && part.length > LONGEST_PRIME) {
+      throw new InputError("primes", `${shortText(part)} is longer than ${LONGEST_PRIME} figures`);
     }
-    return p;
+    if (!/^\d+$/.test(part) || !isPrime(BigInt(part))) throw new InputError("primes", `${shortText(part)} is not a prime`);
+    return BigInt(part);
   });
   if (!primes.length) throw new InputError("primes", "name at least one prime, such as 2, 3, 5, 7");
   if (primes.length > MAX_PRIMES) throw new InputError("primes", `at most ${MAX_PRIMES} primes fit the page`);
@@ -29,7 +29,7 @@ function parsePrimes(text) {
 
 /** The number of fractional digits: as entered, or the smallest that holds all numbers at all primes. */
 function chooseFractionalDigits(text, precision, primes, numbers, given) {
-  const needs = primes.map((p) => numbers.map((q) => integerValuation(q.m, BigInt(p))));
+  const needs = primes.map((p) => numbers.map((q) => integerValuation(q.m, p)));
   const needed = Math.max(...needs.flat());
   if (!text.trim()) {
     if (needed < precision) return needed;
@@ -57,7 +57,8 @@ function explore(entered) {
   const precision = parseWhole(entered.precision, "precision", "the number of digits", 1, MAX_PRECISION);
   const numbers = y ? [x, y, result] : [x];
   const F = chooseFractionalDigits(entered.fractional, precision, primes, numbers, y ? 2 : 1);
-  const places = primes.map((p) => explorePlace(p, precision, F, x, y, operation, result));
+  const places = primes.map((p) => explorePlace(p, precision, F, x, y, operation, result))
+    .map((place) => ({ ...place, functions: functionsOf(result ?? x, place.p, precision, F) }));
   const failed = places.some((place) => place.work?.problem);
   const windows = places.map((place) => place.work ?? { digits: place.numbers[0].digits, known: precision });
   const target = result ?? x;
@@ -65,12 +66,11 @@ function explore(entered) {
   return { x, y, operation, result, primes, precision, fractionalDigits: F, places, target, decoded };
 }
 
-function explorePlace(prime, N, F, x, y, operation, result) {
-  const p = BigInt(prime);
+function explorePlace(p, N, F, x, y, operation, result) {
   const describe = (symbol, q) => ({ symbol, q, valuation: valuation(q, p), digits: windowDigits(q, p, N, F),
     expansion: expansion(q, p) });
   const numbers = [describe("x", x)];
-  const place = { prime, p, numbers, work: null };
+  const place = { p, numbers, work: null };
   if (!y) return place;
   numbers.push(describe("y", y));
   try {
@@ -91,7 +91,7 @@ function explorePlace(prime, N, F, x, y, operation, result) {
 
 /** The model as plain JSON: numbers as text, digits most significant first, as adelic writes them. */
 function toExport(model, entered) {
-  const list = (digits) => digits.map(Number).reverse();
+  const list = (digits) => [...digits].reverse();
   const number = ({ q, valuation: v, digits, expansion: { start, before, period } }) => ({
     number: plainText(q), valuation: Number.isFinite(v) ? v : null, digits: list(digits),
     period: period && list(period), starts_repeating_at: period && start + before.length,
@@ -103,17 +103,24 @@ function toExport(model, entered) {
     x: plainText(model.x), y: model.y && plainText(model.y),
     operation: model.operation, result: model.result && plainText(model.result),
     real: [model.x, model.y, model.result].filter(Boolean).map(toNumber),
-    places: model.places.map(({ prime, numbers, work }) => ({
-      prime,
+    places: model.places.map(({ p, numbers, work, functions }) => ({
+      prime: p,
       numbers: numbers.map(number),
       digitwise: work && (work.problem ? { problem: work.problem } : {
         digits: list(work.digits), known: work.known, carries: list(work.carries), agrees: work.agrees,
       }),
+      functions: Object.fromEntries(functions.map(({ name, windows, problem }) => [name, windows ? windows.map(list) : { problem }])),
     })),
     decoded: decoded && { modulus: decoded.modulus.toString(), residue: decoded.x.toString(),
       candidates: decoded.candidates.map(plainText), in_reach: decoded.inReach,
       number: decoded.inReach ? plainText(decoded.found) : null, digits_missing: decoded.more },
   };
+}
+
+/** As JSON, in which BigInts are numbers with all their figures. */
+function jsonText(value) {
+  const mark = "\ue000";
+  return JSON.stringify(value, (_, part) => typeof part === "bigint" ? mark + part : part, 1).replaceAll(RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
 }
 
 function plainText(q) { return q.m === 1n ? q.n.toString() : `${q.n}/${q.m}`; }

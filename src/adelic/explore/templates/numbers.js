@@ -24,6 +24,16 @@ function gcd(a, b) {
 /** The remainder in 0 … m − 1, also of negative numbers. */
 function modulo(a, m) { return ((a % m) + m) % m; }
 
+/** a^e modulo m, e from 0 on. */
+function power(a, e, m) {
+  let result = 1n % m;
+  for (a = modulo(a, m); e; e >>= 1n) {
+    if (e & 1n) result = result * a % m;
+    a = a * a % m;
+  }
+  return result;
+}
+
 function rational(n, m = 1n) {
   const divisor = m < 0n ? -gcd(n, m) : gcd(n, m);
   return { n: n / divisor, m: m / divisor };

@@ -46,7 +46,7 @@ function show() {
     if (!(error instanceof InputError)) throw error;
     setError(error.field, error.message);
     byId("results").classList.add("stale");
-    byId("export").textContent = JSON.stringify({ entered: state, error: error.message }, null, 1);
+    byId("export").textContent = jsonText({ entered: state, error: error.message });
     return;
   }
   byId("results").classList.remove("stale");
@@ -55,7 +55,8 @@ function show() {
   byId("real").replaceChildren(...drawReal(model));
   byId("places").replaceChildren(...model.places.map((place) => drawPlace(place, model)));
   byId("decode").replaceChildren(...drawDecoding(model));
-  byId("export").textContent = JSON.stringify(toExport(model, state), null, 1);
+  byId("export").textContent = jsonText(toExport(model, state));
+  document.querySelectorAll(".scroll").forEach(countHidden);
   prepareSteps(model);
 }
 
@@ -74,8 +75,17 @@ function drawReal(model) {
   const numbers = [["x", model.x], ["y", model.y], ["z", model.result]].filter(([, q]) => q).map(([symbol, q]) => ({ symbol, q }));
   return [
     h("ul", { class: "numbers" }, numbers.map(({ symbol, q }) => h("li", {}, ...nameOf(symbol), rationalText(q), ...realValue(q)))),
+    realFunctions(model.target, SYMBOLS.z ?? "x"),
     numberLine(numbers, drawingWidth(WIDEST)),
   ];
+}
+
+/** √x, ∛x, exp x and log x in floating point, as far as they are defined and finite. */
+function realFunctions(q, symbol) {
+  const value = toNumber(q);
+  const name = symbol === "x" ? (f) => `${f}${f.length > 1 ? "\u00a0" : ""}x` : (f) => `${f}(${symbol})`;
+  const found = [["√", Math.sqrt], ["∛", Math.cbrt], ["exp", Math.exp], ["log", Math.log]].map(([f, of]) => [f, of(value)]).filter(([, y]) => Number.isFinite(y));
+  return found.length ? h("p", { class: "soft" }, found.map(([f, y]) => `${name(f)}\u00a0≈\u00a0${String(Number(y.toPrecision(8))).replace("-", "−")}`).join(", ")) : null;
 }
 
 function nameOf(symbol) { return [h("b", { class: symbol }, SYMBOLS[symbol] ?? symbol), " = "]; }
@@ -102,25 +112,46 @@ function decimalText(q) {
 // ---- a prime
 
 function drawPlace(place, model) {
-  const { prime, numbers, work } = place;
+  const { p, numbers, work } = place;
   const N = model.precision;
   const F = model.fractionalDigits;
-  return h("section", { class: "card", "aria-labelledby": `place-${prime}`, "data-prime": prime },
-    h("h2", { id: `place-${prime}` }, `The prime ${prime}: ℚ${subscript(prime)}`),
-    h("ul", { class: "numbers" }, numbers.map((number) => drawNumber(number, place, N, F))),
+  const prime = nameOfPrime(p);
+  return h("section", { class: "card", "aria-labelledby": `place-${p}`, "data-prime": p },
+    h("h2", { id: `place-${p}` }, `The prime ${prime === "p" ? "p = " : ""}${integerText(p, 20)}: ℚ${subscript(prime)}`),
+    p < GREATEST_PROVEN ? null : h("p", { class: "soft" }, "It passes the test of Baillie and Wagstaff, as no composite number is known to do."),
+    h("ul", { class: "numbers" }, numbers.map((number) => drawNumber(number, p, N, F))),
     drawTable(place, model),
     ...(work ? drawCheck(place, model) : []),
+    drawFunctions(place, model.target, SYMBOLS.z ?? "x", F),
     tree(place, F, drawingWidth()));
 }
 
-function drawNumber({ symbol, q, valuation: v, digits, expansion: whole }, { prime, p }, N, F) {
-  const text = expansionText(digits, prime, F, whole);
+/** How a prime is written in formulas: long ones have their figures in the heading alone. */
+function nameOfPrime(p) { return p < 10n ** 10n ? String(p) : "p"; }
+
+/** √x, ∛x, exp x and log x: their digits, or why there are none. */
+function drawFunctions({ p, functions }, target, symbol, F) {
+  if (!functions.length) return null;
+  const of = symbol === "x" ? { sqrt: "√x", cbrt: "∛x", exp: "exp x", log: "log x" }
+    : { sqrt: `√(${symbol})`, cbrt: `∛(${symbol})`, exp: `exp(${symbol})`, log: `log(${symbol})` };
+  const prime = nameOfPrime(p);
+  const text = (digits) => [h("span", { class: "digits" }, ...expansionText(digits, p, F, { start: Math.min(0, leadingZeros(digits) - F), before: [], period: null })),
+    h("sub", {}, prime)];
+  const note = (name) => name === "log" && valuation(target, p) ? h("span", { class: "soft" }, ` with log ${prime} = 0`) : null;
+  return h("ul", { class: "functions" }, functions.map(({ name, windows, problem }) => h("li", {},
+    h("b", {}, of[name]), problem ? h("span", { class: "soft" }, `: ${problem}`) : " = ",
+    (windows ?? []).map((digits, i) => [i ? " or " : null, ...text(digits)]).flat(), windows ? note(name) : null)));
+}
+
+function drawNumber({ symbol, q, valuation: v, digits, expansion: whole }, p, N, F) {
+  const prime = nameOfPrime(p);
+  const text = expansionText(digits, p, F, whole);
   const longest = LONGEST.toLocaleString("en");
   const repeating = whole.isLate ? `more than ${longest} digits before they repeat`
     : whole.period === null ? `a period longer than ${longest} digits`
     : ends(whole) ? "" : whole.period.length === 1 ? "period 1" : `period ${whole.period.length.toLocaleString("en")}`;
   return h("li", {},
-    ...nameOf(symbol), h("span", { class: "digits" }, ...text), h("sub", {}, String(prime)),
+    ...nameOf(symbol), h("span", { class: "digits" }, ...text), h("sub", {}, prime),
     h("span", { class: "facts" },
       `v${subscript(prime)} = ${v === Infinity ? "∞" : String(v).replace("-", "−")}, |${SYMBOLS[symbol] ?? symbol}|${subscript(prime)} = ${absoluteText(v, prime)}`,
       repeating ? `, ${repeating}` : ""),
@@ -132,15 +163,22 @@ function ends({ start, before, period }, most = Infinity) {
   return period !== null && period.length === 1 && period[0] === 0n && start + before.length <= most;
 }
 
-function digitText(digit, prime) { return prime <= 10 ? String(digit) : `(${digit})`; }
+function digitText(digit, p) { return p <= 10n ? String(digit) : `(${digit})`; }
+
+/** A number in a cell of a table. */
+function cellText(n) {
+  const text = String(n).replace("-", "−");
+  return text.length <= 12 ? text : `${text.slice(0, 5)}…${text.slice(-3)}`;
+}
 
 /** An expansion as the paper writes it, highest digit first: 1.2, or with the period overlined, or …54130. */
-function expansionText(digits, prime, F, whole) {
+function expansionText(digits, p, F, whole) {
   const { start, before, period } = whole;
-  const write = (list, from) => list.map((digit, i) => digitText(digit, prime) + (from + i === 0 && start < 0 ? "." : "")).reverse().join("");
+  const write = (list, from) => list.map((digit, i) => digitText(digit, p) + (from + i === 0 && start < 0 ? "." : "")).reverse().join("");
   const length = period === null ? Infinity : before.length + period.length;
-  if (length > LONGEST_SHOWN) {
-    const shown = digits.slice(F + Math.min(start, 0)).slice(0, LONGEST_SHOWN);
+  const longest = Math.min(LONGEST_SHOWN, Math.max(3 - Math.min(start, 0), Math.ceil(4 * LONGEST_SHOWN / digitText(p, p).length)));
+  if (length > longest) {
+    const shown = digits.slice(F + Math.min(start, 0)).slice(0, longest);
     return ["…", write(shown, Math.min(start, 0))];
   }
   // The digit at p^0 is written even where the period begins below it.
@@ -148,7 +186,7 @@ function expansionText(digits, prime, F, whole) {
   while (start + written.length <= 0 && start < 0) written.push(period[(written.length - before.length) % period.length]);
   const turned = [...period.keys()].map((i) => period[(i + written.length - before.length) % period.length]);
   if (ends(whole)) return [write(written.length ? written : [0n], start)];
-  const block = turned.map((digit) => digitText(digit, prime)).reverse().join("");
+  const block = turned.map((digit) => digitText(digit, p)).reverse().join("");
   return ["…", h("span", { class: "period", "aria-label": `${block} repeating` }, block), write(written, start)];
 }
 
@@ -157,9 +195,9 @@ function sumText(digits, prime, F, isWhole) {
   const terms = digits.map((digit, i) => [digit, i - F]).filter(([digit]) => digit);
   if (!terms.length) return [isWhole ? "0" : `a multiple of ${prime}${superscript(digits.length - F)}`];
   const parts = terms.slice(0, TERMS).map(([digit, k]) => {
-    if (k === 0) return String(digit);
-    const power = k === 1 ? String(prime) : `${prime}${superscript(k)}`;
-    return digit === 1n ? power : `${digit}·${power}`;
+    if (k === 0) return integerText(digit, 20);
+    const power = k === 1 ? prime : `${prime}${superscript(k)}`;
+    return digit === 1n ? power : `${integerText(digit, 20)}·${power}`;
   });
   return [parts.join(" + "), terms.length > TERMS || !isWhole ? " + …" : ""];
 }
@@ -171,13 +209,13 @@ function drawTable(place, model) {
   const lowest = F + Math.min(0, ...numbers.map(({ valuation: v }) => v));
   const columns = Array.from({ length: N - lowest }, (_, i) => N - 1 - i);
   const row = (name, kind, text, mark = () => "") => h("tr", { class: kind }, h("th", { scope: "row" }, name),
-    columns.map((k) => h("td", { "data-column": k - lowest, class: `${k === F - 1 ? "point " : ""}${mark(k)}`.trim() || null }, text(k))));
-  const mine = (number) => row(SYMBOLS[number.symbol] ?? number.symbol, number.symbol, (k) => String(number.digits[k]), periodMark(number, F));
-  const carried = (name) => row(name, "carry", (k) => k < work.known ? String(work.carries[k]).replace("-", "−") : "",
+    columns.map((k) => h("td", { "data-column": k - lowest, class: `${k === F - 1 ? "point " : ""}${mark(k)}`.trim() || null }, cellText(text(k)))));
+  const mine = (number) => row(SYMBOLS[number.symbol] ?? number.symbol, number.symbol, (k) => number.digits[k], periodMark(number, F));
+  const carried = (name) => row(name, "carry", (k) => k < work.known ? work.carries[k] : "",
     (k) => work.carries[k] ? "result" : "result none");
-  const sums = (name) => row(name, "sum", (k) => k < work.known ? String(work.sums[k]).replace("-", "−") : "", () => "result");
+  const sums = (name) => row(name, "sum", (k) => k < work.known ? work.sums[k] : "", () => "result");
   const shown = work && !work.problem;
-  const result = () => row(SYMBOLS.z, "z", (k) => k < work.known ? String(work.digits[k]) : "?",
+  const result = () => row(SYMBOLS.z, "z", (k) => k < work.known ? work.digits[k] : "?",
     (k) => `result ${k < work.known ? periodMark(numbers[2], F)(k) : ""}`.trim());
   const rows = [];
   if (shown && model.operation === "add") rows.push(carried("carry"));
@@ -186,11 +224,28 @@ function drawTable(place, model) {
   if (shown && model.operation === "mul") rows.push(sums("Σ aᵢbⱼ"), carried("carry"));
   if (shown && model.operation === "div") rows.push(carried("carry"), sums("left"));
   if (shown) rows.push(result());
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Digits at the prime ${place.prime}` },
+  const scroll = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Digits at the prime ${place.p}` },
     h("table", {},
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "power of ", String(place.prime)),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "power of ", nameOfPrime(place.p)),
         columns.map((k) => h("th", { scope: "col", "data-column": k - lowest, class: k === F - 1 ? "point" : null }, String(k - F).replace("-", "−"))))),
       h("tbody", {}, rows)));
+  scroll.addEventListener("scroll", () => countHidden(scroll));
+  const more = h("button", { type: "button", class: "more", hidden: "" }, "←");
+  more.addEventListener("click", () => scroll.scrollBy({ left: 80 - scroll.clientWidth }));
+  return [scroll, more];
+}
+
+/** Say how many of the highest digits are out of sight, on the button that scrolls to them. */
+function countHidden(scroll) {
+  const name = scroll.querySelector("th").getBoundingClientRect();
+  const columns = [...scroll.querySelectorAll("thead th[data-column]")]; // the highest first
+  const hidden = columns.filter((cell) => cell.getBoundingClientRect().left < name.right - 1).length;
+  for (const cell of scroll.querySelectorAll("[data-column]")) cell.classList.toggle("covered", cell.dataset.column >= columns.length - hidden);
+  const more = scroll.nextElementSibling;
+  scroll.classList.toggle("cut", hidden > 0);
+  if (hidden) more.textContent = `← ${hidden} higher digit${hidden === 1 ? "" : "s"}`;
+  if (hidden) more.hidden = false;
+  more.style.visibility = hidden ? "" : "hidden";
 }
 
 /** Where the period stands in a window: its first turn is overlined, the later ones are pale. */
@@ -238,31 +293,32 @@ function drawStep() {
     cell.classList.toggle("now", !all && column === step - 1);
   }
   for (const place of slider.model.places) {
-    const line = document.querySelector(`[data-prime="${place.prime}"] .step`);
+    const line = document.querySelector(`[data-prime="${place.p}"] .step`);
     if (line) line.textContent = all || !step ? "" : describeStep(place, slider.model, step - 1);
   }
 }
 
-function describeStep({ prime, numbers, work }, { operation, fractionalDigits: F, precision }, column) {
+function describeStep({ p, numbers, work }, { operation, fractionalDigits: F, precision }, column) {
   const k = column + F + Math.min(0, ...numbers.map(({ valuation: v }) => v));
   if (k >= precision) return "";
+  const prime = nameOfPrime(p);
   const at = `At ${prime}${superscript(k - F)}: `;
   if (k >= work.known) return `${at}not determined.`;
   const carry = work.carries[k];
-  const minus = (n) => String(n).replace("-", "−");
-  const carryText = carry > 0n ? ` + carry ${carry}` : carry < 0n ? ` − borrow ${-carry}` : "";
+  const short = (n) => integerText(n, 20);
+  const carryText = carry > 0n ? ` + carry ${short(carry)}` : carry < 0n ? ` − borrow ${short(-carry)}` : "";
   if (operation === "div") {
     return work.sums[k] || k >= F + Math.min(0, numbers[2].valuation)
-      ? `${at}${minus(work.sums[k])} is left, times ${work.unit}⁻¹ ≡ ${work.inverted} gives ${work.digits[k]} (mod ${prime}).` : `${at}0.`;
+      ? `${at}${short(work.sums[k])} is left, times ${short(work.unit)}⁻¹ ≡ ${short(work.inverted)} gives ${short(work.digits[k])} (mod ${prime}).` : `${at}0.`;
   }
   const sign = OPERATIONS[operation].sign;
-  const left = operation === "mul" ? `products ${work.sums[k]}` : `${numbers[0].digits[k]} ${sign} ${numbers[1].digits[k]}`;
+  const left = operation === "mul" ? `products ${short(work.sums[k])}` : `${short(numbers[0].digits[k])} ${sign} ${short(numbers[1].digits[k])}`;
   const total = (operation === "mul" ? work.sums[k] : operation === "add" ? numbers[0].digits[k] + numbers[1].digits[k]
     : numbers[0].digits[k] - numbers[1].digits[k]) + carry;
-  const next = (total - work.digits[k]) / BigInt(prime);
-  const sum = operation === "mul" && !carry ? left : `${left}${carryText} = ${minus(total)}`;
-  const passed = next > 0n ? `carry ${next}` : next < 0n ? `borrow ${-next}` : "carry nothing";
-  return `${at}${sum}; write ${work.digits[k]}, ${passed}.`;
+  const next = (total - work.digits[k]) / p;
+  const sum = operation === "mul" && !carry ? left : `${left}${carryText} = ${short(total)}`;
+  const passed = next > 0n ? `carry ${short(next)}` : next < 0n ? `borrow ${short(-next)}` : "carry nothing";
+  return `${at}${sum}; write ${short(work.digits[k])}, ${passed}.`;
 }
 
 function play() {
@@ -291,7 +347,7 @@ function drawDecoding({ decoded, target, primes, precision, result, fractionalDi
   const { modulus, x, height, inReach, candidates, found, more } = decoded;
   const known = result ? `the digits of ${SYMBOLS.z}` : "the digits of x";
   const heightText = (n) => n < 10n ** 15n ? integerText(n) : `about 10${superscript(n.toString().length - 1)}`;
-  const scaledBy = F ? ` (of the number times ${primes.length > 1 ? `${F > 1 ? "(" : ""}${primes.join(" · ")}${F > 1 ? ")" : ""}` : primes[0]}${F > 1 ? superscript(F) : ""}, an integer at each of these primes)` : "";
+  const scaledBy = F ? ` (of the number times ${primes.length > 1 ? `${F > 1 ? "(" : ""}${primes.map((p) => integerText(p, 20)).join(" · ")}${F > 1 ? ")" : ""}` : integerText(primes[0], 20)}${F > 1 ? superscript(F) : ""}, an integer at each of these primes)` : "";
   const lines = [
     h("p", {}, `By the Chinese remainder theorem, ${known} at all primes are one residue${scaledBy}: `,
       h("span", { class: "digits" }, `${integerText(x, 30)} modulo M = ${integerText(modulus, 30)}`), "."),
