@@ -25,7 +25,8 @@ PRECISION = 16
 MAX_PRECISION = 200
 MAX_PRIMES = 24
 MAX_PRIME = 10**100
-_SCRIPTS = ("numbers.js", "padic.js", "functions.js", "model.js", "drawings.js", "page.js")  # each needs those before it
+_SCRIPTS = ("numbers.js", "padic.js", "functions.js", "model.js", "drawings.js", "page.js")
+"""Each needs those before it."""
 
 
 def render_page(
@@ -95,7 +96,7 @@ def _fitting_space(
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
     if max(space.primes) >= MAX_PRIME:
-        raise ConfigurationError(f"the prime {max(space.primes)} is more than the page can show; primes of at most 100 figures")
+        raise ConfigurationError(f"the prime {max(space.primes)} has more than the 100 figures of the page")
     if precision > MAX_PRECISION:
         raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
     space = fitting_space(numbers, space.primes, precision, fractional_digits)
