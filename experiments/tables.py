@@ -49,11 +49,11 @@ ROW_PAGE = """# {row}
 
 {task} Each table has every model that ran, the most accurate first; see also [the verdict](../results.md) and \
 [the data](../audit.md). A heading names the edition of the data, unless it is the published one, and the split. \
-On the split `orbits` all images of an example (its equals under the task's symmetries) are in one part, so training \
-may use them. \
-*learned* is `nn.Embedding`, a trained vector per number. A recipe is a set of hyperparameters, with \
-[body and view](bodies-and-views.md): the network, and the numbers in which it reads an example. \
-*searched compact* is `compact` with the best of four trials per embedding.
+On the split `orbits` all images of an example are in one part, so training may use them. Images are an example's \
+equals under the task's symmetries. The model *learned* is `nn.Embedding`, a trained vector per number. \
+A recipe is a set of hyperparameters, with a [body and a view](bodies-and-views.md). The body is the network, and the \
+view is the numbers in which it reads an example. The recipe *searched compact* is `compact` with the best of four \
+trials per embedding.
 
 <!-- table: adelic report --results-dir experiments/results/table --row {row} --markdown --table models -->
 <!-- end of table -->

@@ -330,8 +330,9 @@ def tables_of(results: Sequence[Mapping[str, Any]]) -> list[Table]:
             "Right answers in percent: as in training / with larger numbers. Mean over seeds ± standard deviation."
         ]
         if len(below):
-            missed = ", ".join(dict.fromkeys(below[below].index.get_level_values("module"))) or "none"
-            notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {missed}.")
+            missed = dict.fromkeys(below[below].index.get_level_values("module"))
+            named = ", ".join(f"`{module}`" for module in missed) or "none"
+            notes.append(f"Under {100 * GOAL:.1f} % with `operations`: {named}.")
         made.append(Table(lines[["module", *models]].rename(columns={"module": f"modules: {modules}"}), tuple(notes)))
         of_models = group.groupby(["questions", "model"], sort=False)
         means = of_models[["parameters", "seconds", "steps", "train"]].mean().map("{:,.0f}".format)

@@ -242,14 +242,14 @@ def paper_recipe(batch_size: int, compute: str = "float32") -> adelic_lab.TrainC
 
 
 def random_splits(length: int, rows: int, device: torch.device = CPU) -> list[Split]:
-    """Return random rows to train on, and a few to validate."""
+    """Return random examples to train on, and a few to validate."""
     draw = np.random.default_rng(0).integers
     drawn = ((draw(0, N_NUMBERS, (n, length)), draw(0, N_CLASSES, n)) for n in (rows, 16))
     return [Split(torch.from_numpy(ids), labels, device) for ids, labels in drawn]
 
 
 def model_for(name: str, length: int, recipe: adelic_lab.TrainConfig) -> SequenceClassifier:
-    """Return the paper's model for random rows."""
+    """Return the paper's model for random examples."""
     torch.manual_seed(0)
     form = {"features": "digits"} if name == "adelic" else {}  # the paper's
     vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model, **form)

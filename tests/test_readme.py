@@ -104,7 +104,7 @@ SETTINGS = "dropout=0.07, sampling power=0.0, epochs=80"
     ("sentence", "cells"),
     [
         (
-            "learns {:.1f} of 100 greatest common divisors from AOE's residues and {:.1f} from decimal digits",
+            "learns {:.1f} of 100 greatest common divisors. From decimal digits it learns {:.1f}.",
             [
                 (*DIVISORS, "AOE, residues", "learned, of 100"),
                 (*DIVISORS, "base 10", "learned, of 100"),
@@ -124,7 +124,7 @@ SETTINGS = "dropout=0.07, sampling power=0.0, epochs=80"
             [(SIZE, "**`sorting`", "AOE, one-hot digits alone", "test"), (SIZE, "**`sorting`", "xVal", "test")],
         ),
         (
-            "rises from {:.2f} % (Transformer) to {:.2f} % (MLP",
+            "a Transformer scores {:.2f} %, and an MLP that reads heights {:.2f} %",
             [
                 (*RECIPES, f"lattice-10 (published) | compact, {SETTINGS}", "AOE"),
                 (*RECIPES, f"lattice-10 (published) | compact, heights, mlp, {SETTINGS}", "AOE"),

@@ -40,11 +40,11 @@ _GAIN = 3**0.5
 _BATCH, _WARM_UP = 256, 100
 _BALLS_RATE, _BALLS_START = 0.1, 1e-4
 _HARD, _SCOUTED, _KEPT = 128, 1024, 2048
-"""Rows of a batch that are among the hardest; rows a step whose loss is looked at; hardest rows that are kept."""
+"""Of the examples: the hardest in a batch, those per step whose loss is looked at, and the hardest that are kept."""
 _SCOUTS = 2
-"""Places, the largest primes, that say how hard a row is."""
+"""Places, the largest primes, that say how hard an example is."""
 _UNTOLD = 0.05
-"""Share of the steps before rows are chosen: nothing says then what is hard."""
+"""Share of the steps before examples are chosen: nothing says then what is hard."""
 _SMALLEST = 7
 """Greatest prime whose digits help to choose an operation, where sizes do."""
 _CHUNK, _READ = 2_000, 100_000
@@ -241,7 +241,7 @@ class Context(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
+        """Return the number that the digits of each question's answer are decoded to, None if they are no codeword."""
         network, found = learned(self._network), [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
             logits = network(*self._inputs(operands[first : first + _CHUNK]))
@@ -283,7 +283,7 @@ def _train(
     scouts = list(range(len(network.rows)))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-        # `UNKNOWN_DIGIT` is what cross_entropy leaves out: an unknown digit makes no row hard.
+        # `UNKNOWN_DIGIT` is what cross_entropy leaves out: an unknown digit makes no example hard.
         wanted = targets[rows][:, scouts].long()
         of_places = functional.cross_entropy(logits.detach().transpose(1, 2), wanted, reduction="none")
         return of_places.sum(dim=1)
@@ -318,7 +318,7 @@ def _depth(prime: int, examples: int) -> int:
 
 
 class _Hardest(nn.Module):
-    """The rows with the greatest losses, as these were when they were last looked at; −1 where there are not as many.
+    """The examples with the greatest losses, as last looked at; −1 where there are not as many.
 
     They are buffers, so a checkpoint has them.
     """
@@ -332,20 +332,20 @@ class _Hardest(nn.Module):
         self.register_buffer("rows", torch.full((size,), -1))
 
     def look(self, rows: torch.Tensor, losses: torch.Tensor) -> None:
-        """Note the losses of rows, and keep the hardest of these and those that are here."""
+        """Note the losses of examples, and keep the hardest of these and those that are here."""
         self.losses[rows] = losses
         candidates = torch.unique(torch.cat([self.rows[self.rows >= 0], rows]))
         kept = candidates[self.losses[candidates].topk(min(len(self.rows), len(candidates))).indices]
         self.rows[: len(kept)] = kept
 
     def draw(self, count: int, generator: torch.Generator) -> torch.Tensor:
-        """Return some of the rows, all different, int64 (at most count,)."""
+        """Return some of the examples, all different, int64 (at most count,)."""
         rows = self.rows[self.rows >= 0]
         return rows[torch.randperm(len(rows), generator=generator)[:count]]
 
 
 def _in_epochs(n_rows: int, step: int, seed: int) -> torch.Tensor:
-    """Return the `_SCOUTED` rows of a step, int64: in random order, each row once before any comes again."""
+    """Return the `_SCOUTED` examples of a step, int64: in random order, each once before any comes again."""
     places = torch.arange(step * _SCOUTED, (step + 1) * _SCOUTED)
     epochs = places // n_rows
     found = torch.empty_like(places)

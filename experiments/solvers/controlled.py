@@ -59,7 +59,7 @@ class Controller(nn.Module):
     def forward(
         self, kinds: torch.Tensor, temperature: float, generator: torch.Generator
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a draw of weights, each row's own and alike at its tokens of a kind (Gumbel softmax)."""
+        """Return a draw of weights, each question's own and alike at its tokens of a kind (Gumbel softmax)."""
         found = []
         for scores in (self.actions, self.networks):
             # −log of an exponentially distributed number has Gumbel's distribution.
@@ -166,7 +166,7 @@ class ControlledNetwork(ExpressionNetwork):
         self.controller = controller.requires_grad_(False)
 
     def calls(self, tokens: torch.Tensor) -> Iterator[Call]:
-        """Yield a column, what is called in each row (0: nothing), and the columns of its values, the left one first.
+        """Yield a column, what is called in each question (0: nothing), and its values' columns, the left one first.
 
         One column more than there are stands for an unknown value.
         """
@@ -270,7 +270,7 @@ class _Lessons:
     def chances(
         self, machine: SoftMachine, rows: torch.Tensor, said: tuple[torch.Tensor, torch.Tensor]
     ) -> torch.Tensor:
-        """Return the probabilities of all digits of some rows' answers, (n, 3, 7)."""
+        """Return the probabilities of all digits of some questions' answers, (n, 3, 7)."""
         columns = int(self.lengths[rows].max())
         chances: torch.Tensor = machine(self.kinds[rows, :columns], self.digits[rows, :columns], said, self.depth)
         return chances

@@ -29,7 +29,7 @@ _CHECKS = 20
 _PART = 1000
 """Equations that are added between two ticks."""
 LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
+"""A place, 0 for the real one, and two arrays of what it reads of questions, each with several numbers."""
 
 
 class Equations:
@@ -178,7 +178,7 @@ class Parity(Solver):
         terms = np.zeros((len(answers), len(parts) + 1), dtype=np.int64)
         start = 1  # after the constant
         for j, of_place in enumerate(local_classes(parts, modulus)):
-            # By the number of the first equal row: rows are compared by a key each, not column by column.
+            # By the number of the first equal question: questions are compared by a key each, not column by column.
             _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)
             places.append((RowIndex(of_place[first]), start))
             terms[:, j + 1] = start + which
@@ -199,17 +199,17 @@ class Parity(Solver):
         return places, equations.solution()[column], held, equations.rank
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the class of each row, 0 or 1."""
+        """Return the class of each question, 0 or 1."""
         found = self._looked_up(operands)
         bits = np.where(found < 0, 0, self._bits[found])
         return np.asarray((self._bits[0] + bits.sum(axis=1)) % 2).astype(object)
 
     def is_known(self, operands: Operands) -> npt.NDArray[np.bool_]:
-        """Say of each row whether examples have all its classes, each at least one: where not, it is a guess."""
+        """Say of each question whether examples have all its classes, each at least one: where not, it is a guess."""
         return np.asarray((self._looked_up(operands) >= 0).all(axis=1))
 
     def _looked_up(self, operands: Operands) -> npt.NDArray[np.int64]:
-        """Return the unknown of each row's class at each place, (n, places), −1 where no example has the class."""
+        """Return the unknown of each question's class at each place, (n, places), −1 where no example has the class."""
         places = learned(self._places)
         classes = local_classes(self._parts(operands), self.modulus)
         at = np.stack([known.find(one) for one, (known, _) in zip(classes, places, strict=True)], axis=1)
@@ -217,7 +217,7 @@ class Parity(Solver):
 
 
 def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:
-    """Return what each place has of rows of integers, the real one first: their signs and 0; at p what `split` says.
+    """Return what each place reads of questions, the real one first: their signs and 0; at p what `split` says.
 
     Numbers are (n, k), int64 or objects of int.
     """
@@ -226,7 +226,7 @@ def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:
 
 
 def local_classes(parts: Iterable[LocalPart], modulus: int) -> list[npt.NDArray[np.int64]]:
-    """Return the class of rows at each place: a list of int64 (n, 2k), rows that are equal where classes are.
+    """Return the class of questions at each place: a list of int64 (n, 2k), rows that are equal where classes are.
 
     At the real place that is the sign of each number; at a prime p of each number p^v·u first v, then the residue of u
     modulo the greatest power of p up to `modulus`, and at least modulo p. Of 0 they are 0, as of no other number.

@@ -69,7 +69,7 @@ class ExpressionNetwork(PlacewiseNetwork):
                 prediction = self.head((_SHARPER * gain).exp() * perceptron(read))
                 # Not in place, which autograd refuses on what `unbind` returns.
                 values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
-                logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
+                logits = logits.index_copy(0, rows, prediction.logits)  # that of a question's last operator stays
         return AdelicPrediction(torch.zeros(len(real)), logits)
 
     def calls(self, tokens: torch.Tensor) -> Iterator[Call]:

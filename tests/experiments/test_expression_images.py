@@ -23,7 +23,7 @@ def test_the_page_has_the_figures_of_the_file(figures, section):
     assert f"At most {100 * most:.2f} % of the short questions are in training" in section("composition.md")
     programs = figures["programs"]
     ones = [programs[f"{name}-program-30000"]["with_one_operation"] for name in ("recurrence", "system")]
-    assert "Of 30,000 examples {:,} (recurrences) or {:,} (systems) have one operation".format(*ones) in page
+    assert "These are {:,} of recurrences and {:,} of systems.".format(*ones) in page
     matrices, recurrences, systems = (programs[row]["known"] for row in programs)
     for share, words in (
         (matrices["entry"], "entries of two matrices"),

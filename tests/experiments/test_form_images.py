@@ -19,7 +19,8 @@ def test_the_page_has_the_figures_of_the_file(figures, section):
         assert f"Among new combinations it is {100 * new['with_image']:.1f} %" in text
         assert f"such a table would score {100 * new['memory_of_images']:.2f} %" in text
     conic, page = figures["tasks"]["conic"]["test"], section("number-theory/conic.md")
-    assert f"{conic['different']:,} with seed 0, and {100 * conic['in_validation']:.1f} % of its draws" in page
+    assert f"With seed 0 few questions are left for `test`: {conic['different']:,}." in page
+    assert f"Of its draws, {100 * conic['in_validation']:.1f} % are in validation too." in page
 
 
 @pytest.mark.parametrize("name", ["conic", "ternary-form"])

@@ -9,7 +9,7 @@ def test_the_page_has_the_figures_of_the_file(figures, section):
         assert f"{100 * ceiling['accuracy']:.2f} ± {100 * ceiling['standard_error']:.2f} %" in text
         assert f"{100 * ceiling['without_size']:.2f}" in text
     zeros, best = (figures["ceilings"]["test"][name] for name in ("zeros", "accuracy"))
-    assert f"{100 * zeros:.1f} % are seen to be 0" in text
+    assert f"In {100 * zeros:.1f} % of these numbers a square is seen." in text
     assert f"scores {50 * (1 + zeros):.1f} %" in text
     assert f"right for {100 * (best - zeros) / (1 - zeros):.0f} %" in text
 

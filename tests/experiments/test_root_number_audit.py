@@ -18,7 +18,7 @@ def test_the_page_has_the_figures_of_the_file(figures, section):
     assert f"the solver guesses: {100 * drawn['right']['new curves']:.2f} % of new curves" in text
     new = figures["splits"]["new curves"]
     assert f"Of {new['questions']:,} new curves {new['known']:,} have only known classes" in text
-    assert f"and {new['right_of_known']:,} of these are right" in text
+    assert f"Of these, {new['right_of_known']:,} are right." in text
     assert all(split["with_all_classes_of_an_example"] == 0 for split in figures["splits"].values())
     assert "None of 20,000 test curves" in text
 

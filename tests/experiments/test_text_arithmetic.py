@@ -292,7 +292,7 @@ def test_tables_have_means_deviations_and_what_is_missed(script, tmp_path):
         ("gcd", *both),
         ("sum", *(f"100.00{more} / {other}" for more, other in zip((" ± 0.00", "", ""), both, strict=True))),
     )
-    assert shown.notes[1] == "Under 99.9 % with `operations`: gcd, sum."
+    assert shown.notes[1] == "Under 99.9 % with `operations`: `gcd`, `sum`."
     assert about.rows[0] == ("mathematics_dataset, single", "operations", "a|b", "1,000", "12", "77", "500", "2")
     for k, one in enumerate(results):
         (tmp_path / f"{k}.json").write_text(json.dumps(one))

@@ -118,7 +118,7 @@ def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict
         size = "" if about.get("n") is None else f" {about['n']}"
         raise ConfigurationError(f"{about['task']}{size} is too small to be audited: its test split is empty")
     report, steps = progress or silent, 5
-    report(0, steps, "trivial rules")
+    report(0, steps, "baselines")
     findings = list(_rules(d))
     report(1, steps, "models")
     findings += _models(d, about["seed"])
@@ -247,7 +247,7 @@ def _leaks(d: Dataset) -> dict[str, float]:
 
 
 def _all_rows(d: Dataset) -> tuple[Integers, NDArray[np.bool_]]:
-    """Return the examples of all parts, and which of them are test rows."""
+    """Return the examples of all parts, and which of them are test examples."""
     X = np.concatenate([d.X_train, d.X_validation, d.X_test])
     return X, np.arange(len(X)) >= len(X) - len(d.X_test)
 
@@ -298,7 +298,7 @@ MOST_CLASSES = 10
 
 
 def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None = None) -> dict[str, Any]:
-    """Return how trivial rules score on the questions of a drawn task, and what of these is known from training.
+    """Return how baselines score on the questions of a drawn task, and what of these is known from training.
 
     Args:
         source: the task with its options, and how many questions of each split; further test questions are not drawn.
@@ -325,7 +325,7 @@ def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None =
     operands, answers = source.questions(seed)
     asked = {"test": next(source.tests(seed, operands))}
     asked |= {split: (questions, right) for split, questions, right in source.never_seen(seed, operands)}
-    report(0, steps, "trivial rules")
+    report(0, steps, "baselines")
     findings = [
         {
             "name": rule.name,

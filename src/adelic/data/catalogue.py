@@ -129,7 +129,7 @@ def verify_orbits(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> list[OrbitCheck]:
-    """Generate data sets with split="orbits" and count validation and test examples among the images of training rows.
+    """Generate data sets with split="orbits" and count validation and test examples among training's images.
 
     Arguments and errors are those of `verify`, and so are sizes and editions; tasks without symmetries are left out.
     The examples and parts are those that `load` gives for seed 0; nothing is read from the store or written to it.

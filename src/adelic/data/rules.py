@@ -1,4 +1,4 @@
-"""Trivial rules: for each value of something that is read off an example, the class that is most frequent with it.
+"""Baselines: for each value of something that is read off an example, the class that is most frequent with it.
 
 Of a stored task the examples' cues and tokens are read, see `best_rule`; of a drawn one the questions' operands, see
 `question_rules`.
@@ -33,7 +33,7 @@ _GREATEST_FLOAT = 2**1000
 
 @dataclass(frozen=True)
 class Rule:
-    """A trivial rule and what it scores.
+    """A baseline and what it scores.
 
     Attributes:
         name: what is read off an example: a cue of the task (`Task.cues`), as "length", or "token 15"; of a table, a
@@ -46,7 +46,7 @@ class Rule:
 
 
 def best_rule(d: Dataset) -> Rule:
-    """Return the trivial rule that is best on the validation split, learnt from train, with its accuracy on test.
+    """Return the baseline that is best on the validation split, learnt from train, with its accuracy on test.
 
     Tried are the task's cues and the token at each position; of equally good ones the first counts. Test examples
     choose nothing, so a network's figure can be compared with the rule's.
@@ -118,7 +118,7 @@ class _Values:
 
 @dataclass(frozen=True)
 class QuestionRule:
-    """A trivial rule for the questions of a drawn task, learnt from questions with their answers.
+    """A baseline for the questions of a drawn task, learnt from questions with their answers.
 
     Attributes:
         name: what it reads, in plain words, as "a and b modulo 6".
@@ -139,7 +139,7 @@ _Fit = Callable[[Operands, Answers], Callable[[Operands], Answers]]
 
 
 def question_rules(task: SampledTask, operands: Operands, answers: Answers) -> list[QuestionRule]:
-    """Return the trivial rules for a drawn task, the best one first; nothing but the given questions chooses it.
+    """Return the baselines for a drawn task, the best one first; nothing but the given questions chooses it.
 
     - The most frequent class, or answer.
     - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4

@@ -124,4 +124,4 @@ def test_the_report_has_both(result, further, tmp_path):
     for cell in parts[1][1]:
         assert f"<td>{cell}</td>" in page
         assert f"| {cell} |" in markdown
-    assert "the mean squared error for characters" in page
+    assert "For characters it is the mean squared error" in page

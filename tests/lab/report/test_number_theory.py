@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adelic_lab.plans import constants, experiments, gather, read_plan, write_report
@@ -247,6 +248,26 @@ def test_the_pages_are_those_of_the_results(tmp_path):
     for path in made:
         committed = page if path.name == "report.md" else page.with_suffix("") / path.name
         assert path.read_bytes() == committed.read_bytes(), path.name
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence"), [("conic", "Of the {:,} with one, {:,} are"), ("ternary-form", "{:,} solv")]
+)
+def test_counts_of_new_combinations_are_those_of_the_results(task, sentence):
+    plan = [one for one in read_plan("full", "number-theory") if one.task == task]
+    (best,) = gather([one for one in plan if one.label.startswith("local–global, dropout")], RESULTS)
+    runs = [run.by_class["new combinations"] for run in best.results]
+    (no, yes), (right_no, right_yes) = (sum(np.array(run[key]) for run in runs) for key in ("cases", "correct"))
+    page = (ROOT / "docs" / "number-theory" / f"{task}.md").read_text(encoding="utf-8")
+    assert sentence.format(yes, right_yes) in page
+    assert right_no == no
+    without_mistake = sum(run["cases"] == run["correct"] for run in runs)
+    words = {
+        4: "new combinations four of five seeds make no mistake",
+        5: "All five seeds have every new combination right",
+    }
+    assert len(runs) == 5
+    assert words[without_mistake] in page
 
 
 ELSEWHERE = {

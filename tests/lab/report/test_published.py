@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from adelic_lab import published_rows, read_results
-from adelic_lab.report.frame import published_row
+from adelic_lab.report.frame import published_row, run_frame
 from adelic_lab.report.published import Figure, split_row
 
 
@@ -50,3 +50,24 @@ def test_nothing_is_published_for_other_rows_of_the_same_task():
     assert published_row(run) == published_rows()["schubert-4"]
     assert published_row(replace(run, split="orbits")) is None
     assert published_row(replace(run, configuration=chosen)) is None
+
+
+def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results):
+    page = (Path(__file__).parents[3] / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
+    names = {"schubert-4": "Schubert 4", "mheight-8": "mHeight 8", "weaving-6": "weaving 6"}
+    runs = run_frame([one for one in table_results if one.row in names])
+    runs = runs[(runs.recipe == "paper") & (runs.split == "published") & runs.label.isin(["AOE (digits)", "learned"])]
+    seeds = runs.groupby(["row", "edition", "label"])
+    assert set(seeds.size()) == {5}
+    means = 100 * seeds.accuracy.mean()
+    for row, name in names.items():
+        paper = published_rows()[row].figures
+        aoe, learned = (means[row, "published", label] for label in ("AOE (digits)", "learned"))
+        published = (f"{paper[key].accuracy:.2f}".removesuffix(".00") for key in ("paper_aoe", "paper_baseline"))
+        cells = (f"[{name}]({row}.md)", f"{aoe:.2f}", next(published), f"{learned:.2f}", next(published))
+        assert f"| {' | '.join(cells)} |" in page
+    leaky = runs[(runs.edition == "leaky") & (runs.accuracy == 1) & (runs.label == "AOE (digits)")]
+    assert len(leaky) == 4
+    assert "four of five seeds of AOE score exactly 100 %" in page
+    assert f"Their losses are {leaky.loss.min():.2f} to {leaky.loss.max():.2f}." in page
+    assert f"learned vectors score {means['weaving-6', 'leaky', 'learned']:.2f} % there" in page

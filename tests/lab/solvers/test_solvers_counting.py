@@ -31,7 +31,7 @@ def test_what_counting_on_the_same_inputs_gives(task, examples, least, options, 
 
 
 def test_what_it_cannot_read():
-    assert build_solver("counting-table").obstacle(drawn_task("fraction-addition")) == "it reads rows of integers"
+    assert build_solver("counting-table").obstacle(drawn_task("fraction-addition")) == "it reads integers alone"
     for places in ("2^x", "4", "2^0"):
         with pytest.raises((ConfigurationError, SpaceError)):
             build_solver(f"counting-table:places={places}")

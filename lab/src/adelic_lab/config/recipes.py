@@ -232,7 +232,7 @@ def complete(name: str, row: str, values: dict[str, Any], changes: dict[str, Any
 
 
 def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
-    """Return two tables that a recipe stores for a row: the fields of `TrainConfig` that it sets, and the embedding.
+    """Return two tables that a recipe stores for a dataset: the fields of `TrainConfig` that it sets, and embedding.
 
     The table of the embedding is not checked; it is None if the recipe lacks one, as packaged recipes do.
 

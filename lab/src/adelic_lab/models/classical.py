@@ -315,7 +315,7 @@ def _fit_majority(options: Options, data: TrainValidation, seed: int, between: B
 
 
 def _fit_lookup(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
-    """Remember the training rows: the label of an equal example, else the frequencies of the classes in the table."""
+    """Remember the training examples: the label of an equal example, else the classes' frequencies in the table."""
     memory = LookUp(data.X_train, data.y_train)
     n_classes = data.objective.model_options()["n_classes"]
     frequencies = np.zeros(n_classes)

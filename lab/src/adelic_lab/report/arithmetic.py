@@ -170,8 +170,8 @@ def _notes(series: list[Series]) -> list[str]:
         if one.results:
             parameters.setdefault(one.model, []).extend(result.parameters for result in one.results)
     if reasons:
-        words = "; ".join(f"{reason} ({', '.join(dict.fromkeys(names))})" for reason, names in reasons.items())
-        notes.append(f"{IMPOSSIBLE}: the solver cannot express the problem. {words}.")
+        words = "".join(f"\n- {reason} ({', '.join(dict.fromkeys(names))})" for reason, names in reasons.items())
+        notes.append(f"{IMPOSSIBLE}: the solver cannot express the problem.\n{words}")
     ranges = {solver: dict.fromkeys((min(counts), max(counts))) for solver, counts in parameters.items()}
     sizes = ", ".join(f"{solver} {'–'.join(map('{:,}'.format, ends))}" for solver, ends in ranges.items())
     return [*notes, f"Trained numbers: `{sizes}`.", costs(results)]

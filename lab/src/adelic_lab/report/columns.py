@@ -67,5 +67,5 @@ def _note(series: list[Series], is_whole: bool) -> str:
         many=said["one_seed"] if counts == [1] else said["several"].format(seeds=seeds),
         sizes=" or ".join(f"{size:,}" for size in sorted({one.examples for one in series if one.results})),
         impossible=IMPOSSIBLE,
-        least="least: over the tasks. " if is_whole else "",
+        least="Least: over the tasks. " if is_whole else "",
     )

@@ -114,7 +114,7 @@ def model_frame(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data_key(run: Result) -> str:
-    """Return what tells the data of a run from others, as text: all that its rows depend on, but for the seed.
+    """Return what tells the data of a run from others, as text: all that its examples depend on, but for the seed.
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
@@ -127,12 +127,12 @@ def data_key(run: Result) -> str:
 
 _PLAIN = {name: described.default for each in (DrawnData, TableData) for name, described in options(each).items()}
 _NO_CHOICES = ("task", "n", "examples", "edition", "split", "seed", "path", "never_seen_cases")
-"""What the row, the edition and the split say, the seed of older runs' splits, and what changes no row to train on or
-test on: a table's file is known by its SHA-256."""
+"""What the dataset, the edition and the split say, the seed of older runs' splits, and what changes no example to train
+on or test on: a table's file is known by its SHA-256."""
 
 
 def _choices(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the table `data` of config.toml chooses besides row, edition and split, and rows depend on.
+    """Return what the table `data` of config.toml chooses besides dataset, edition and split, and examples depend on.
 
     >>> _choices({"task": "gcd", "examples": 200, "test_cases": 10_000, "task_options": ["limit=5000"]})
     {'task_options': ['limit=5000']}
@@ -141,7 +141,7 @@ def _choices(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen_data(run: Result) -> list[str]:
-    """Return in words what defines the data of a run besides its row, edition, split and file; [] for most."""
+    """Return in words what defines the data of a run besides its dataset, edition, split and file; [] for most."""
     found = _choices(run.configuration.get("data", {}))
     words = list(found.pop("task_options", ()))
     for name, value in found.items():
@@ -152,7 +152,7 @@ def chosen_data(run: Result) -> list[str]:
 
 
 def title(run: Result, *, with_file: bool = False) -> str:
-    """Return the row with its edition (but the published one), what else defines the data, and the split.
+    """Return the dataset with its edition (but the published one), what else defines the data, and the split.
 
     weaving-6 (levels, orbits), gcd-200 (limit=5000, drawn), mine (target sold, random).
     """
@@ -186,15 +186,15 @@ def label(run: Result) -> str:
 
 
 def published_row(run: Result) -> Row | None:
-    """Return the published figures of a run's row; None where its data are not those of the published split."""
+    """Return the published figures of a run's dataset; None where its data are not those of the published split."""
     return None if run.split != "published" or chosen_data(run) else published_rows().get(run.row)
 
 
 def _tokens(run: Result, reading: Mapping[str, str]) -> int | None:
-    """Return how many tokens of training rows, [CLS] counted, vertices, or whole rows a network learned from.
+    """Return how many tokens of training examples, [CLS] counted, vertices, or whole examples a network learned from.
 
-    Images of rows do not count. None where that is not known: the model does not learn in epochs, or the task is not
-    one of the registry.
+    Images of examples do not count. None where that is not known: the model does not learn in epochs, or the task is
+    not one of the registry.
     """
     epochs = run.configuration["recipe"].get("epochs")
     if epochs is None or run.n is None or run.edition is None or run.task not in tasks():
@@ -220,8 +220,8 @@ def _has_other_precision(run: Result) -> bool:
 def recipe_family(run: Result, reading: Mapping[str, str]) -> str:
     """Return the recipe that a network shares with those that it is compared with, as `adelic reproduce` has it.
 
-    A recipe that was searched for each row and embedding has a file for each; they are of one search. Networks that
-    read another view of the rows, or have another body, are compared among themselves.
+    A recipe that was searched for each dataset and embedding has a file for each; they are of one search. Networks that
+    read another view of the examples, or have another body, are compared among themselves.
 
     >>> from dataclasses import replace
     >>> from pathlib import Path
@@ -338,13 +338,13 @@ def form_alone(name: str) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models that ran on the same data (a row, edition and split) under one recipe, on equally many training rows.
+    """The models that ran on the same data (a dataset, edition and split) under one recipe, and equally many examples.
 
     Attributes:
         models: as in `model_frame`, by name: the label, with what tells two of the same label apart. The greatest mean
             test accuracy comes first; on contaminated data, which ranks nothing, they are in the order of names.
         recipe: see `recipe_family`; of models that no recipe trains, the name of their search.
-        max_rows: most training rows that were allowed; None for all.
+        max_rows: most training examples that were allowed; None for all.
     """
 
     models: pd.DataFrame
@@ -378,17 +378,17 @@ class Comparison:
         return bool((self.models.kind != "outside").any())
 
     def trivial(self, rule: str) -> float | None:
-        """Return the mean over all seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule".
+        """Return the mean over all seeds of the test accuracy of a baseline, "majority", "lookup" or "rule".
 
-        Where models of a seed had different rows to remember, as with images of rows and without, the best counts. None
-        is returned where an older result lacks it.
+        Where models of a seed had different examples to remember, as with images of examples and without, the best
+        counts. None is returned where an older result lacks it.
         """
         runs = pd.concat(list(self.models.runs))
         return None if runs[rule].isna().any() else float(runs.groupby("seed")[rule].max().mean())
 
     @property
     def rules(self) -> dict[str, float | None]:
-        """Return the mean test accuracies of the trivial rules, by their names; None where older results lack one."""
+        """Return the mean test accuracies of the baselines, by their names; None where older results lack one."""
         return {name: self.trivial(rule) for name, rule in RULES.items()}
 
     def best(self, *, kinds: Sequence[str] = (), embeddings: Sequence[str] = ()) -> str | None:
@@ -419,7 +419,7 @@ class Comparison:
 
 
 def comparisons(runs: pd.DataFrame) -> list[Comparison]:
-    """Return what may be compared: in the paper's order of rows, then the recipe with the most models first.
+    """Return what may be compared: in the paper's order of datasets, then the recipe with the most models first.
 
     Models that no recipe trains (the majority class, boosted trees) stand beside those of every recipe. Rows with
     several targets, or a number, are left out.
@@ -446,13 +446,13 @@ def comparisons(runs: pd.DataFrame) -> list[Comparison]:
 
 
 def place(model: Any) -> tuple[bool, str, bool, str]:
-    """Return what sorts the titles of a row: the published edition first, of each edition the published split."""
+    """Return what sorts the titles of a dataset: the published edition first, of each edition the published split."""
     edition = model.edition or "published"
     return edition != "published", edition, model.split != "published", model.title
 
 
 def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:
-    """Return, for each row and recipe, the comparison on the most training rows, in the given order."""
+    """Return, for each dataset and recipe, the comparison on the most training examples, in the given order."""
     most: dict[tuple[str, str], Comparison] = {}
     for one in found:
         key = one.first.data, one.recipe

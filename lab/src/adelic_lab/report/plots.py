@@ -177,7 +177,7 @@ def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
 
 
 def at_least(axes: Axes, points: float) -> None:
-    """Widen axes of accuracies in percent until they show this many points: a few test rows must not look like much.
+    """Widen axes of accuracies in percent until they show this many points: a few examples must not look like much.
 
     >>> axes = Figure().subplots()
     >>> _ = axes.set_ylim(99.8, 100)

@@ -1,6 +1,6 @@
 """What was published for the datasets of the tables: the 13 of the paper's table, and further ones.
 
-Further ones are those of ACD tasks that have several targets a row, or a number to predict. Drawn tasks and
+Further ones are those of ACD tasks that have several targets an example, or a number to predict. Drawn tasks and
 tables of your own do not belong to these tables: their data depends on more than the name of the dataset.
 """
 

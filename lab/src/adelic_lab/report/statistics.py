@@ -1,4 +1,4 @@
-"""Means with their intervals, and differences between models: the one declared contrast of a row, and all others.
+"""Means with their intervals, and differences between models: the one declared contrast of a dataset, and all others.
 
 Intervals and tests are SciPy's, corrections statsmodels'. Both are imported where they are first
 used, since each takes as long to import as torch.
@@ -40,9 +40,9 @@ def confidence_interval(values: Iterable[float]) -> float | None:
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Return the runs of two models by common seed, ascending, the columns of the second ending in _other.
 
-    Runs of one seed that were judged by other rows are left out. Of the same data and seed, files may differ: another
-    pyarrow writes the same rows in other bytes. Then the labels of all test rows decide, in their order. Older results
-    lack labels, or the SHA-256 of the file.
+    Runs of one seed that were judged by other examples are left out. Of the same data and seed, files may differ:
+    another pyarrow writes the same examples in other bytes. Then the labels of all test examples decide, in their
+    order. Older results lack labels, or the SHA-256 of the file.
     """
     both = first.merge(second, on=["seed", "split_seed", "data"], suffixes=("", "_other")).sort_values("seed")
     is_same = both.data_sha256.isna() | both.data_sha256_other.isna() | (both.data_sha256 == both.data_sha256_other)
@@ -141,7 +141,7 @@ def declared_family(chosen: Mapping[str, Comparison | None]) -> pd.DataFrame:
 def exploratory_differences(comparison: Comparison) -> pd.DataFrame:
     """Return the difference of each pair of models but the declared one, by their names, the more accurate one first.
 
-    Holm's correction is over all pairs that could be tested. Trivial rules and contaminated data are left out.
+    Holm's correction is over all pairs that could be tested. Baselines and contaminated data are left out.
     """
     declared = set(declared_pair(comparison) or ())
     models = comparison.models[~(comparison.models.embedding.isin(TRIVIAL) | comparison.models.contaminated)]
@@ -150,10 +150,10 @@ def exploratory_differences(comparison: Comparison) -> pd.DataFrame:
 
 
 def right_rows(run: Result) -> npt.NDArray[np.bool_] | None:
-    """Return which rows of the test split were answered rightly, (rows,), in the split's order.
+    """Return which examples of the test split were answered rightly, (rows,), in the split's order.
 
-    Of several targets a row, all have to be right: their rate is `exact_match`, where `accuracy` is the targets' mean.
-    None is returned where an older result keeps no predictions.
+    Of several targets an example, all have to be right: their rate is `exact_match`, where `accuracy` is the targets'
+    mean. None is returned where an older result keeps no predictions.
 
     >>> from pathlib import Path
     >>> from adelic_lab.report.files import read_results
@@ -169,7 +169,7 @@ def right_rows(run: Result) -> npt.NDArray[np.bool_] | None:
 
 
 def discordance(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | None:
-    """Return on how many test rows one model alone is right; None where predictions of the same rows are missing.
+    """Return on how many test examples one model alone is right; None where predictions of the same ones are missing.
 
     Returns:
         `first` and `second`, the rows on which that model alone is right, added up over seeds; `low` and `high`, see
@@ -187,11 +187,11 @@ def discordance(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, Any] | N
 
 
 def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a difference of accuracies: the test rows of each seed are drawn again.
+    """Return the 95 % bootstrap interval of a difference of accuracies: the test examples of each seed are drawn again.
 
-    The interval contains the choice of test rows, but not the training: the models are kept. Rows that several seeds
-    test are drawn for each seed, so that the interval is rather too narrow. Differences are (rows,) for each seed: 1
-    where the first model alone is right, -1 where the second, else 0.
+    The interval contains the choice of test examples, but not the training: the models are kept. Examples that several
+    seeds test are drawn for each seed, so that the interval is rather too narrow. Differences are (rows,) for each
+    seed: 1 where the first model alone is right, -1 where the second, else 0.
 
     >>> low, high = row_interval([np.array([1.0, 0.0, 0.0, -1.0] * 25), np.array([1.0, 0.0] * 50)])
     >>> low < 0.25 < high, row_interval([np.zeros(5)])
@@ -200,7 +200,7 @@ def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, flo
     rng = np.random.default_rng(0)
     means = np.zeros(RESAMPLES)
     for rows in differences:
-        # Rows drawn again are counts of the values that they have, so that no row need be touched.
+        # Examples drawn again are counts of the values that they have, so no example need be touched.
         values, counts = np.unique(rows, return_counts=True)
         means += rng.multinomial(len(rows), counts / len(rows), size=RESAMPLES) @ values / len(rows) / len(differences)
     low, high = np.quantile(means, [ALPHA / 2, 1 - ALPHA / 2])

@@ -164,7 +164,7 @@ class RunSummary:
 
     @property
     def row(self) -> str | None:
-        """Return the row: schubert-4; None if the configuration is damaged."""
+        """Return the dataset: schubert-4; None if the configuration is damaged."""
         data = self.configuration.get("data")
         return row_of(data) if data else None
 

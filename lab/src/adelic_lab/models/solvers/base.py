@@ -32,7 +32,7 @@ _TICKS = 100
 
 
 class Solver(ABC):
-    """A number representation and a network, which learn to answer questions: rows of operands.
+    """A number representation and a network, which learn to answer questions, each with some operands.
 
     A class says in `learn` how it learns, and needs no arguments to be built; those that it takes are options of its
     name, see `build_solver`. A solver is built, fitted and asked in one process, on one core.
@@ -109,7 +109,7 @@ class Solver(ABC):
 
     @abstractmethod
     def answer(self, operands: Operands) -> Answers:
-        """Return an int or a Fraction for each row of operands (n, arity), or None; before `fit` it raises an error."""
+        """Return an int, a Fraction or None for each question, operands (n, arity); an error before `fit`."""
 
     @property
     def n_parameters(self) -> int:

@@ -1,8 +1,9 @@
-"""Rows as one point a character: a character of a group turns its law into a product of points of the circle.
+"""Questions as one point per character: a character of a group turns its law into a product of points of the circle.
 
 Let G be cyclic of order m, and e(x) the exponent of x: x itself in Z/q, log_g(x) in the units of a prime q. Its
-characters are χ_f(x) = exp(2πi·f·e(x)/m). That of a row, ∏ χ_f(x_i), is one of the sum, or of the product, of the whole
-row, however long it is. One character tells exponents that are far apart; those of f = 1, 8, 64, … up to m tell all.
+characters are χ_f(x) = exp(2πi·f·e(x)/m). The point of a question, ∏ χ_f(x_i), is one of the sum, or of the product, of
+all its terms, however many they are. One character tells exponents that are far apart; those of f = 1, 8, 64, … up to m
+tell all.
 """
 
 import itertools
@@ -64,7 +65,7 @@ class CyclicGroup:
         return tuple(itertools.takewhile(lambda f: f < max(2, self.order), powers))
 
     def of_rows(self, residues: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the exponents of whole rows (n, arity), −1 for a row with what is not in the group; int64 (n,)."""
+        """Return the exponents of whole questions (n, arity), −1 if a term is not in the group; int64 (n,)."""
         exponents = self.exponents(residues)
         return np.where((exponents < 0).any(axis=1), -1, exponents.sum(axis=1) % self.order)
 
@@ -107,11 +108,11 @@ def units_modulo(q: int) -> CyclicGroup:
 
 
 class CharactersSolver(Solver):
-    """The characters of rows modulo q, a small network at each, which gives the answer's.
+    """The characters of questions modulo q, a small network at each, which gives the answer's.
 
-    The law is built in, not learned: a row is read by the product of its terms' characters. Which of two groups, sums
-    or products modulo q, is learned, by the loss on a fifth of the examples; and so is what the answer has to do with
-    the product of a row: the same, its inverse, or its square.
+    The law is built in, not learned: a question is read by the product of its terms' characters. Which of two groups,
+    sums or products modulo q, is learned, by the loss on a fifth of the examples; and so is what the answer has to do
+    with the product of a question: the same, its inverse, or its square.
     """
 
     learning_rate: float = 1e-2
@@ -152,7 +153,7 @@ class CharactersSolver(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the residue that the points of each row tell, None for a row that is not in the group."""
+        """Return the residue that the points of each question tell, None for one that is not in the group."""
         network, group = learned(self._network), learned(self._group)
         rows = group.of_rows(self._residues(operands))
         is_read = rows >= 0

@@ -77,7 +77,7 @@ class CountingTable(Solver):
     def obstacle(self, problem: SampledTask) -> str | None:
         """Return why its operands cannot be read: they are fractions, or denote operations."""
         if problem.operators or not problem.operands_are_integers:
-            return "it reads rows of integers"
+            return "it reads integers alone"
         return super().obstacle(problem)
 
     def learn(self, problem: SampledTask, operands: Operands, answers: Answers, schedule: Schedule) -> None:
@@ -167,7 +167,7 @@ class Counts:
         self.table = np.bincount(which * n_classes + classes, minlength=size).reshape(-1, n_classes)
 
     def find(self, codes: Integers) -> Integers:
-        """Return the row of the table that each one belongs to."""
+        """Return the line of the table that each one belongs to."""
         found = np.searchsorted(self._seen, codes).clip(max=len(self._seen) - 1)
         return np.where(self._seen[found] == codes, found, len(self._seen))
 
@@ -264,7 +264,7 @@ class Function:
 
 
 def _functions(name: str, p: int | None, most: int) -> Fit:
-    """Return how functions are fitted: one for each row of digits at p, or for each order of two operands.
+    """Return how functions are fitted: one for each choice of digits at p, or for each order of two operands.
 
     Where one function does not fit all examples with the same digits, one more digit is read, `most` at most.
     """

@@ -26,9 +26,9 @@ _BATCH = 10_000
 def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> Fitted:
     """Train a solver on questions; with a run folder, one that was stopped goes on from its checkpoint there.
 
-    Of the data, the rows to train on are operands, (n, arity), integers or Fractions, and exact answers, (n,). Errors
-    are those of `solver_for`; a ConfigurationError, too, says that answers have another shape, and a WorkerError that
-    your own solver has raised another error.
+    Of the data, the examples to train on are operands, (n, arity), integers or Fractions, and exact answers, (n,).
+    Errors are those of `solver_for`; a ConfigurationError, too, says that answers have another shape, and a WorkerError
+    that your own solver has raised another error.
     """
     asked, how = experiment.questions.drawn, experiment.steps
     solver = solver_for(experiment, changes_rate=how.learning_rate is not None)

@@ -29,7 +29,7 @@ _FEATURES = ("characters", "one-hot-digits")
 HIDDEN = 32
 """Products a place."""
 BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
-"""Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
+"""Training by AdamW: examples per batch, highest learning rate, steps of its rise before a cosine fall, decay."""
 HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _CERTAIN = 0.5  # confidence beyond which an answer is not in doubt
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
@@ -66,9 +66,9 @@ def space_for(problem: SampledTask, precision: int = 1, *, mended: int = MENDED)
 class PlacewiseNetwork(nn.Module):
     """One small network a place, which reads the operands one after the other.
 
-    One operand goes through a perceptron; so do two together. A longer row is folded from the left: what a place has so
-    far goes in again like an operand, as the mean of its possible digits' features. So rows of any length are read with
-    the same weights.
+    One operand goes through a perceptron; so do two together. A longer question is folded from the left: what a place
+    has so far goes in again like an operand, as the mean of its possible digits' features. So questions of any length
+    are read with the same weights.
 
     Shape: real values (n, arity), digits (n, arity, n_primes, precision) and lengths (n,): operands per question
     (the rest is padding) -> `AdelicPrediction` of n numbers.
@@ -169,7 +169,7 @@ class PlacewiseSolver(Solver):
         return space_for(problem, self.precision, mended=self.mended)
 
     def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
-        """Return the loss of some rows of the examples, which may also draw from a generator."""
+        """Return the loss of some of the examples, which may also draw from a generator."""
         return lambda rows, generator: network.loss(network(*_rows(inputs, rows)), _rows(targets, rows))
 
     def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
@@ -186,7 +186,7 @@ class PlacewiseSolver(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, None if they are not a codeword."""
+        """Return the number that the digits of each question's answer are decoded to, None if they are no codeword."""
         network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
@@ -238,7 +238,7 @@ class OneHotSolver(PlacewiseSolver):
         if arity > 2:  # what a fold reads are not digits of examples
             return of_examples
         places, primes = torch.arange(self._space.n_primes), torch.tensor(self._space.primes)
-        # The digits of a row at p, as one number in base p.
+        # The digits of a question at p, as one number in base p.
         powers = primes ** torch.arange(arity)[:, None]
         is_seen = torch.zeros(len(primes), max(self._space.primes) ** arity, dtype=torch.bool)
         is_seen[places, (digits[..., 0].long() * powers).sum(dim=1)] = True
@@ -299,7 +299,7 @@ class PermutedSolver(PlacewiseSolver):
 
 
 def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, schedule: Schedule) -> None:
-    """Train on some rows of the examples, drawn with replacement."""
+    """Train on some of the examples, drawn with replacement."""
     optimizer = torch.optim.AdamW(network.parameters(), lr=schedule.peak, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
@@ -365,11 +365,11 @@ def _rows(tensors: tuple[torch.Tensor, ...], rows: torch.Tensor) -> tuple[torch.
 
 
 def without_padding(operands: Operands, problem: SampledTask) -> tuple[Operands, torch.Tensor]:
-    """Return rows without the columns that are padding in all of them, and the rows' numbers of operands, 2 or more."""
+    """Return questions without columns that are padding in all of them, and their numbers of operands, 2 or more."""
     if problem.neutral is None:
         return operands, torch.full((len(operands),), problem.arity)
     is_used = operands != problem.neutral
-    lengths = np.maximum(2, problem.arity - is_used[:, ::-1].argmax(axis=1))  # a row of padding alone: argmax is 0
+    lengths = np.maximum(2, problem.arity - is_used[:, ::-1].argmax(axis=1))  # padding alone: argmax is 0
     lengths = np.where(is_used.any(axis=1), lengths, 2)
     return operands[:, : lengths.max(initial=2)], torch.from_numpy(lengths)
 

@@ -44,7 +44,7 @@ class ResidueTable(Solver):
         self.orders = orders
 
     def obstacle(self, problem: SampledTask) -> str | None:
-        """Return None for one operand or two: of more, hardly any row of digits is seen twice."""
+        """Return None for one operand or two: of more, hardly any digits are seen twice."""
         if problem.arity > _MAX_OPERANDS:
             return f"the table is of {_MAX_OPERANDS} operands at most"
         return super().obstacle(problem)
@@ -69,7 +69,7 @@ class ResidueTable(Solver):
         return digits
 
     def _keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the row of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
+        """Return the line of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
         primes = np.array(self.space.primes)
         # An unknown digit counts as one more digit, p: keys are numbers in base p + 1.
         digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)

@@ -25,7 +25,7 @@ from adelic_lab.train.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
-"""Training by Adam: rows a batch, highest learning rate, share of steps in which it rises before its cosine fall."""
+"""Training by Adam: examples per batch, highest learning rate, share of steps of its rise before a cosine fall."""
 _INITIAL = 0.02
 """Standard deviation of the initial vectors of tokens and places, GPT-2's.
 
@@ -74,12 +74,12 @@ class Reader(nn.Module):
     head: Any
 
     def groups(self, operands: Operands) -> list[Group]:
-        """Return operands as tensors with a row each, in groups that can share a batch: (rows, tensors)."""
+        """Return operands as tensors with a row per question, in groups that can share a batch: (rows, tensors)."""
         return [(np.arange(len(operands)), self.inputs(operands))]
 
     @abstractmethod
     def inputs(self, operands: Operands) -> tuple[torch.Tensor, ...]:
-        """Return operands, which all are in one group, as tensors with a row each."""
+        """Return operands, which all are in one group, as tensors with a row per question."""
 
     @abstractmethod
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
@@ -178,7 +178,7 @@ class TransformerSolver(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the most probable integer for each row of operands.
+        """Return the most probable integer for each question.
 
         Before `fit` it is a ConfigurationError; an operand that is a fraction, or too long, is an EncodingError.
         """
