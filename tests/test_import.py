@@ -58,6 +58,7 @@ OPTIONAL = {
     "numbers/algebraic/polynomials.py": {"flint"},
     "probing/findings.py": {"sklearn"},
     "numbers/integers.py": {"flint", "gmpy2"},
+    "numbers/primes.py": {"flint"},
 }
 
 

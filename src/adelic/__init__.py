@@ -20,7 +20,7 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import AdelicError
-from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode, SpaceChoice, choose_space
+from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode, SpaceChoice, choose_space, padic
 from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "nn",
     "number_theory",
     "numbers",
+    "padic",
     "probe",
 ]
 

@@ -11,7 +11,7 @@ from adelic import AdeleSpace, RedundantResidueCode
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError
 from adelic.numbers.threshold import FEW
 
-PRIMES = (2**31 - 1, 2**31 + 11, 2**61 - 1, 2**63 - 25, 2**63 + 29, 2**64 - 59, 2, 10007)
+PRIMES = (2**31 - 1, 2**31 + 11, 2**61 - 1, 2**63 - 25, 2**63 + 29, 2**64 - 59, 2**255 - 19, 2, 10007)
 
 
 @st.composite

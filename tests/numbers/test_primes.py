@@ -1,10 +1,13 @@
 """Primes and valuations against their definitions."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adelic.errors import MissingExtraError
 from adelic.numbers.primes import (
     first_primes,
     is_prime,
@@ -51,8 +54,14 @@ def test_strong_pseudoprimes_are_none():
 
     for n in (*_PROVEN[:-1], 561, 1105, 825265, 3825123056546413051):
         assert not is_prime(n)
-    with pytest.raises(ValueError, match="beyond"):
-        is_prime(_PROVEN[-1])
+    assert not is_prime(_PROVEN[-1])
+
+
+def test_long_primes(monkeypatch):
+    assert [is_prime(2**k - 1) for k in (89, 91, 107, 521)] == [True, False, True, True]  # OEIS A000043
+    monkeypatch.setitem(sys.modules, "flint", None)
+    with pytest.raises(MissingExtraError, match=r"flint.*pip install 'adelic\[flint\]'"):
+        is_prime(2**127 - 1)
 
 
 @given(st.integers(0, 2**64))

@@ -27,7 +27,7 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
     if given.dtype.kind == "f":
         is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
     else:  # unsigned, so large digits are compared exactly
-        is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
+        is_digit = (given >= 0) & ((given if given.dtype == object else given.astype(np.uint64)) <= greatest)
     wrong = np.argwhere(~is_digit)
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
@@ -87,7 +87,8 @@ def number_array(name: str, values: Any) -> npt.NDArray[Any]:
         array = _array_of_lists(values) if array is None else array
     except ValueError:
         raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
-    if array.dtype.kind not in "iuf" and array.size:
+    is_of_integers = array.dtype == object and all(type(x) is int for x in array.flat)  # beyond 64 bits
+    if array.dtype.kind not in "iuf" and array.size and not is_of_integers:
         raise EncodingError(f"{name} must be integers or floats, not an array of dtype {array.dtype}")
     return array
 

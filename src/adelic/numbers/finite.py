@@ -93,10 +93,10 @@ class OperationError(AdelicError, ArithmeticError):
 
 
 def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
-    """Return the smallest unsigned dtype that holds a digit of each prime.
+    """Return the smallest unsigned dtype that holds a digit of each prime, objects if one is beyond 2^64.
 
-    >>> digit_dtype((2, 3, 251)), digit_dtype((2, 257))
-    (dtype('uint8'), dtype('uint16'))
+    >>> digit_dtype((2, 3, 251)), digit_dtype((2, 257)), digit_dtype((2**89 - 1,))
+    (dtype('uint8'), dtype('uint16'), dtype('O'))
     """
     return np.min_scalar_type(max(primes) - 1)
 
@@ -204,7 +204,7 @@ def _encode_limbs(
 
 def _suits_columns(rationals: Rationals, window: Window) -> bool:
     """Return whether NumPy can encode these numbers, and loading the compiled kernels would take longer."""
-    if not rationals.is_small or not (rationals.is_integral or max(window.primes) < _TABLE):
+    if not rationals.is_small or max(window.primes) >= (2**63 if rationals.is_integral else _TABLE):
         return False
     cost = sum(window.precisions) * (1 if rationals.is_integral else _QUOTIENT)
     return are_for_numpy(len(rationals.numerators), cost)
@@ -444,9 +444,9 @@ def residues(digits: npt.NDArray[Any], p: int) -> list[int]:
     count = integers.digits_in_64_bits(p)
     found = np.zeros(len(digits), dtype=object)
     for end in range(precision % count or count, precision + 1, count):
-        part = digits[:, max(end - count, 0) : end].astype(np.uint64)
+        part = digits[:, max(end - count, 0) : end].astype(integers.word_dtype(p))
         powers = [p**k for k in range(part.shape[1])]
-        found = found * p ** len(powers) + (part @ np.array(powers[::-1], dtype=np.uint64)).astype(object)
+        found = found * p ** len(powers) + (part @ np.array(powers[::-1], dtype=part.dtype)).astype(object)
     return list(found)
 
 
@@ -459,10 +459,10 @@ def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
         return
     count = integers.digits_in_64_bits(p)
     for start in range(0, precision, count):
-        rest = (values % p**count).astype(np.uint64)
+        rest = (values % p**count).astype(integers.word_dtype(p))
         values = values // p**count
         for place in range(start, min(start + count, precision)):
-            rest, out[:, precision - 1 - place] = np.divmod(rest, np.uint64(p))
+            rest, out[:, precision - 1 - place] = np.divmod(rest, p)
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -599,7 +599,7 @@ def power(x: FinitePlaces, k: int, window: Window) -> FinitePlaces:
     alike = moved(replace(x, known=all_known(window, size)), window, inner._replace(fractional_digits=depth))
     found = repeated(replace(alike, known=all_known(inner, size)), k, lambda a, b: multiply(a, b, inner))
     found = moved(found, inner._replace(fractional_digits=k * depth), window)
-    return FinitePlaces(_shown(found.digits, known), known)
+    return FinitePlaces(shown(found.digits, known), known)
 
 
 def repeated(x: T, k: int, multiply: Callable[[T, T], T]) -> T:
@@ -628,10 +628,10 @@ def moved(x: FinitePlaces, window: Window, other: Window) -> FinitePlaces:
     if low < high:
         kept = x.digits[..., window.precision - (high - up) : window.precision - (low - up)]
         digits[..., other.precision - high : other.precision - low] = kept
-    return FinitePlaces(_shown(digits, known), known)
+    return FinitePlaces(shown(digits, known), known)
 
 
-def _shown(digits: Digits, known: Known) -> Digits:
+def shown(digits: Digits, known: Known) -> Digits:
     """Write 0 for the digits that are not known, and return them."""
     columns = digits.shape[-1]
     if known.min(initial=columns) < columns:

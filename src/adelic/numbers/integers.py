@@ -129,10 +129,10 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     pieces = [integer(value) % (powers[-1] * powers[-1])]
     for power in reversed(powers):
         pieces = [half for piece in pieces for half in divmod(piece, power)[::-1]]
-    rest = np.array([int(piece) for piece in pieces[: -(-precision // leaf)]], dtype=np.uint64)
-    digits = np.empty((len(rest), leaf), dtype=np.uint64)
+    rest = np.array([int(piece) for piece in pieces[: -(-precision // leaf)]], dtype=word_dtype(p))
+    digits = np.empty((len(rest), leaf), dtype=rest.dtype)
     for k in range(leaf):
-        rest, digits[:, k] = np.divmod(rest, np.uint64(p))
+        rest, digits[:, k] = np.divmod(rest, p)
     found: list[int] = digits.reshape(-1)[:precision].tolist()
     return found
 
@@ -145,19 +145,28 @@ def from_digits(digits: list[int], p: int) -> int:
     """
     integer = long_integer()
     leaf = digits_in_64_bits(p)
-    padded = np.zeros((-(-len(digits) // leaf), leaf), dtype=np.uint64)
+    padded = np.zeros((-(-len(digits) // leaf), leaf), dtype=word_dtype(p))
     padded.reshape(-1)[: len(digits)] = digits
-    pieces = padded @ np.array([p**k for k in range(leaf)], dtype=np.uint64)
+    pieces = padded @ np.array([p**k for k in range(leaf)], dtype=padded.dtype)
     return int(_combined([integer(piece) for piece in pieces.tolist()], integer(p) ** leaf))
 
 
 def digits_in_64_bits(p: int) -> int:
-    """Return how many base-p digits fit 64 bits, for p up to 2^64.
+    """Return how many base-p digits fit 64 bits, at least one.
 
     >>> digits_in_64_bits(2), digits_in_64_bits(10), digits_in_64_bits(2**64 - 59)
     (64, 19, 1)
     """
-    return next(k for k in range(64, 0, -1) if p**k <= 2**64)
+    return next((k for k in range(64, 1, -1) if p**k <= 2**64), 1)
+
+
+def word_dtype(p: int) -> Any:
+    """Return the dtype that holds `digits_in_64_bits` digits: uint64, or objects if p is beyond 2^64.
+
+    >>> word_dtype(7).__name__, word_dtype(2**89 - 1).__name__
+    ('uint64', 'object_')
+    """
+    return np.uint64 if p <= 2**64 else np.object_
 
 
 def divide_modulo(n: int, m: int, p: int, precision: int) -> int:

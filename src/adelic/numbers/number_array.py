@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import finite, rationals
@@ -32,6 +33,7 @@ _AT_A_PLACE: dict[str, Callable[[Any, Any], Any]] = {
     "multiply": operator.mul,
     "divide": lambda a, b: a * b.reciprocal(),
 }
+_PRODUCTS = 10**6  # that a product of matrices has in memory at once
 SHOWN = 8
 """How many numbers a display lists."""
 
@@ -59,16 +61,35 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class NoPlace(Shaped):
-    """The companion of p-adic coordinates of numbers that have no others: a shape, which operations keep."""
+    """The companion of p-adic coordinates of numbers that have no others: which are undefined, bool (*).
 
-    shape: tuple[int, ...]
+    Results of undefined operands are undefined, as those of NaN are NaN.
+    """
+
+    mask: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...]) -> "NoPlace":
+        """Return the companion of numbers that are all defined, which takes no memory."""
+        return cls(np.broadcast_to(np.False_, shape))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array of numbers."""
+        return self.mask.shape
+
+    @property
+    def has_undefined(self) -> bool:
+        """Return whether a number is undefined; at once for those of `of`."""
+        mask = self.mask
+        return bool(mask.size and (mask.any() if any(mask.strides) else mask.item(0)))
 
     def map(self, function: Callable[[Any], Any]) -> "NoPlace":
         """Apply a change of shape."""
-        return NoPlace(function(np.broadcast_to(np.False_, self.shape)).shape)
+        return NoPlace(np.asarray(function(self.mask)))
 
     def __add__(self, other: "NoPlace") -> "NoPlace":
-        return self
+        return NoPlace(self.mask | other.mask) if other.has_undefined else self
 
     __mul__ = __add__
 
@@ -81,13 +102,13 @@ class NoPlace(Shaped):
 
     cut = reciprocal
 
-    def overlaps(self, other: "NoPlace") -> bool:
-        """Return whether nothing contradicts that two numbers are equal."""
-        return True
+    def overlaps(self, other: "NoPlace") -> npt.NDArray[np.bool_]:
+        """Return whether nothing contradicts that two numbers are equal: both are defined."""
+        return ~(self + other).mask
 
-    def may_be_zero(self) -> bool:
+    def may_be_zero(self) -> npt.NDArray[np.bool_]:
         """Return whether nothing contradicts that a number is zero."""
-        return True
+        return ~self.mask
 
     def text(self) -> str:
         """Return nothing: errors then name a number by its position alone."""
@@ -236,6 +257,76 @@ class NumberArray:
     def __rtruediv__(self, other: Any) -> Self:
         return self._exactly(other, relative=True) / self
 
+    def __matmul__(self, other: Any) -> Self:
+        first, second = self._factors(other)
+        return first._product(second)
+
+    def __rmatmul__(self, other: Any) -> Self:
+        return self._exactly(other, relative=False)._product(self)
+
+    def dot(self, other: Any) -> Self:
+        """Return `self @ other`: products of vectors and matrices, with NumPy's rules for further axes.
+
+        Known digits are those that the products and their sum have; an operand that is no array acts exactly.
+
+        Raises:
+            SpaceError: an operand has no axis, or the axes that are summed have different lengths.
+
+        >>> from adelic.numbers import padic
+        >>> A = padic([[1, 2], ["1/3", 4]], 5, precision=4)
+        >>> (A @ [3, 0]).lift(), (A @ A).shape, A[0].dot(A[0]).lift()
+        (array([3, 1]), (2, 2), 5)
+        """
+        product: Self = self @ other
+        return product
+
+    def _product(self, other: "NumberArray") -> Self:
+        """Return the matrix product of two operands in one window."""
+        if not (self.shape and other.shape):
+            raise SpaceError(f"@ takes vectors and matrices, not shapes {self.shape} and {other.shape}; use *")
+        a = self.reshape(1, -1) if self.ndim == 1 else self
+        b = other.reshape(-1, 1) if other.ndim == 1 else other
+        if a.shape[-1] != b.shape[-2]:
+            raise SpaceError(f"arrays of shapes {self.shape} and {other.shape} do not fit together in @")
+        length = a.shape[-1]
+        step = max(1, _PRODUCTS * length // max(a.size * b.shape[-1], b.size * a.shape[-2], 1))
+        parts = [
+            a[..., i : i + step, None]._combine(b[..., None, i : i + step, :], "multiply").sum(axis=-2)
+            for i in range(0, max(length, 1), step)
+        ]
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        shape = list(total.shape)
+        del shape[len(shape) - (other.ndim == 1) : len(shape)]
+        if self.ndim == 1:
+            del shape[-1 if other.ndim == 1 else -2]
+        return total.reshape(shape)
+
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> Self:
+        """Return the sum of all numbers, or along axes; of none it is 0.
+
+        >>> from adelic.numbers import padic
+        >>> padic([[1, 2], ["1/3", 4]], 5, precision=4).sum(axis=0).series().tolist()
+        ['3 + 3*5 + 5^2 + 3*5^3 + O(5^4)', '1 + 5 + O(5^4)']
+        """
+        axes = normalize_axis_tuple(range(self.ndim) if axis is None else axis, self.ndim)
+        which = np.moveaxis(np.arange(self.size).reshape(self.shape), axes, range(len(axes)))
+        shape = which.shape[len(axes) :]
+        x = self.reshape(-1)[which.reshape(prod(which.shape[: len(axes)]), *shape)]
+        if not len(x):
+            zeros: Self = self.space.encode(np.zeros(shape, dtype=np.int64))
+            return zeros
+        rest = []  # by halves: few operations, each of many numbers, and sums of floats keep their digits
+        while len(x) > 1:
+            half = len(x) // 2
+            rest += [x[-1]] if len(x) % 2 else []
+            x = x[:half] + x[half : 2 * half]
+        total = x[0]
+        for part in rest:
+            total += part
+        return total
+
     def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Any]:
         """Return this array and another operand in one window that holds both."""
         try:
@@ -353,6 +444,12 @@ class NumberArray:
         except (TypeError, ValueError):
             raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
         return self._with_shape(resolved)
+
+    @property
+    def T(self) -> Self:  # noqa: N802  # NumPy's name
+        """Return the same numbers with the axes in reverse order: the transpose of a matrix."""
+        which = np.arange(self.size).reshape(self.shape).T
+        return self.reshape(-1)[which]
 
     def __getitem__(self, key: Any) -> Self:
         keys = key if isinstance(key, tuple) else (key,)

@@ -1,5 +1,6 @@
 """Primes and valuations."""
 
+from functools import lru_cache
 from itertools import chain, islice
 from math import gcd, isqrt, log
 from operator import index
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.errors import needs_extra
 from adelic.numbers import integers
 
 _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
@@ -36,28 +38,36 @@ def smallest_factor(n: int, limit: int | None = None) -> int:
 
 
 def is_prime(n: int) -> bool:
-    """Return whether n, below 3.3 · 10^24, is a prime number: the Miller–Rabin test with bases that prove it.
+    """Return whether n is a prime number, with proof: the Miller–Rabin test below 3.3 · 10^24, beyond it python-flint.
 
     Raises:
-        ValueError: n is larger, and these bases prove nothing.
+        MissingExtraError: n is larger, and python-flint is not installed.
 
-    Source: J. Sorenson, J. Webster, "Strong pseudoprimes to twelve prime bases", Math. Comp. 86 (2017); OEIS A014233.
+    Source: J. Sorenson, J. Webster, "Strong pseudoprimes to twelve prime bases", Math. Comp. 86 (2017); OEIS A014233;
+    beyond, the test of Adleman, Pomerance, Rumely, Cohen and Lenstra in FLINT's `fmpz_is_prime`.
 
     >>> [n for n in range(20) if is_prime(n)]
     [2, 3, 5, 7, 11, 13, 17, 19]
-    >>> is_prime(2**61 - 1), is_prime(2**61 + 1)
-    (True, False)
+    >>> is_prime(2**61 - 1), is_prime(2**61 + 1), is_prime(2**89 - 1)
+    (True, False, True)
     """
     n = index(n)  # NumPy's integers have no powers modulo others
     if n < 2 or any(n % p == 0 for p in _BASES):
         return n in _BASES
     if n >= GREATEST_PROVEN:
-        raise ValueError(f"{n} is beyond {GREATEST_PROVEN}, up to which the test is a proof")
+        return _is_long_prime(n)
     # A number and its negative share the lowest bit that is set, and none above.
     twos = ((n - 1) & (1 - n)).bit_length() - 1
     odd = (n - 1) >> twos
     count = next(i for i, bound in enumerate(_PROVEN, start=1) if n < bound)
     return all(_passes(n, base, odd, twos) for base in _BASES[:count])
+
+
+@lru_cache(maxsize=256)
+def _is_long_prime(n: int) -> bool:
+    with needs_extra(f"a proof that a number beyond {float(GREATEST_PROVEN):.1e} is a prime", "flint"):
+        from flint import fmpz
+    return bool(fmpz(n).is_prime())
 
 
 def _passes(n: int, base: int, odd: int, twos: int) -> bool:

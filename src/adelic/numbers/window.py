@@ -14,8 +14,8 @@ from adelic.numbers.primes import is_prime, smallest_factor
 
 DEFAULT_PRIMES = (2, 3, 5, 7, 11, 13, 17)
 DEFAULT_PRECISION = 16
-GREATEST_PRIME = 2**64
-"""Primes below it have digits that fit 64 bits."""
+GREATEST_PRIME = 2**1024
+"""Below it a proof that a number is a prime takes at most two seconds."""
 
 MOST_DIGITS = 10**7
 """The greatest n_primes · precision: digits of one number."""
@@ -233,11 +233,11 @@ def checked_prime(p: Any) -> int:
 
 
 def _check_prime(p: int, remedy: str, name: str = "") -> None:
-    if p >= GREATEST_PRIME:  # before the test, which has no proof from 3.3 · 10^24 on
-        raise SpaceError(f"the prime {describe(p)} is too large; primes below 2^64 are supported")
+    if p >= GREATEST_PRIME:
+        raise SpaceError(f"the prime {describe(p)} is too large; primes below 2^1024 are supported")
     if not is_prime(p):
         factor = smallest_factor(p, limit=_LARGEST_FACTOR) if p > 1 else p
-        detail = f" ({p} = {factor} · {p // factor})" if factor != p else ""
+        detail = f" ({describe(p)} = {factor} · {describe(p // factor)})" if factor != p else ""
         raise SpaceError(f"{name}{describe(p)} is not a prime{detail}{remedy}")
 
 

@@ -1,14 +1,25 @@
 """Arrays of p-adic numbers: made from rationals and adeles, computed with, shown."""
 
+import math
+from collections import UserString
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import DivisionByZeroError, PrecisionError, SpaceError
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    DecodingError,
+    DivisionByZeroError,
+    DomainError,
+    PrecisionError,
+    SpaceError,
+)
 from adelic.numbers import AlgebraicSpace, PadicArray, norm, padic, valuation
 
 SPACE = AdeleSpace(precision={2: 9, 5: 6, 7: 4}, fractional_digits=2)
@@ -104,3 +115,131 @@ def test_large_primes():
     assert x[0].sqrt() in (2, -2)
     assert x[1].exp().log() == 10 * p
     assert x[0].teichmuller() ** (p - 1) == 1
+
+
+@settings(max_examples=50)
+@given(st.sampled_from([2, 7, 11, 2**255 - 19]), st.data())
+def test_text_is_read_as_it_is_printed(p, data):
+    f = data.draw(st.integers(0, 3))
+    q = data.draw(st.fractions(max_denominator=50)) / Fraction(p) ** data.draw(st.integers(0, f))
+    assume(f + valuation(q, p) >= 0)
+    x = padic(q, p, 6 + f, fractional_digits=f)
+    x = x.with_window(precision=data.draw(st.integers(1 + f, 6 + f))).with_window(precision=6 + f)
+    for text in (str(x), x.series()):
+        again = padic(text, p)
+        assert again == x
+        assert again.series() == x.series()
+        assert (padic([text, q], p) == q).all()
+
+
+def test_text_of_other_systems():
+    """PARI's and Sage's, in the modes that Sage calls series, terse, val-unit and digits."""
+    texts = ["2*5^-1 + 1 + O(5^3)", "7/5 + O(5^3)", "5^-1 * 7 + O(5^3)", "...001.2", "…001.2_5", "2*5^(-1)+1+O(125)"]
+    assert [str(x) for x in padic(texts, 5)] == ["…001.2_5"] * 6
+    # Importing cypari replaces the handlers of signals; its numbers print these texts.
+    gen = type("Gen", (UserString,), {"__module__": "cypari._pari"})
+    assert padic(gen("2*5^-1 + 1 + O(5^3)"), 5).series() == "2*5^-1 + 1 + O(5^3)"
+    assert padic([gen("3 + O(5^2)"), gen("1/2"), 4], 5).known.tolist() == [2, 16, 16]
+    x = padic(["O(5^2)", "O(5)", "5^2 - 1"], 5)
+    assert (x.known.tolist(), x.lift().tolist()) == ([2, 1, 16], [0, 0, 24])
+    assert padic("O(5^-2)", 5).series() == "O(5^-2)"
+    assert padic(str(padic(list(range(8)), 5, 4)), 5).lift().tolist() == list(range(8))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("…12_7", "is a number of Q_7, not of Q_5"),
+        ("3*7^2 + O(7^3)", r"has the power 7\^2, which is none of p=5"),
+        ("1 + O(10)", "a precision that is no power of p=5"),
+        ("O(5^3) + 1", "is not a number"),
+        ("…19_5", "is not a 5-adic expansion"),
+    ],
+)
+def test_text_of_no_number(text, words):
+    with pytest.raises(AdelicError, match=words):
+        padic([1, text], 5)
+
+
+SHAPES = [((2, 3), (3, 2)), ((3,), (3,)), ((3,), (3, 1)), ((2, 3), (3,)), ((4, 1, 2, 3), (2, 3, 2)), ((2, 0), (0, 2))]
+
+
+@settings(max_examples=20)
+@given(st.sampled_from([2, 3, 7]), st.sampled_from(SHAPES), st.data())
+def test_products_of_matrices_and_sums_are_those_of_rationals(p, shapes, data):
+    numbers = st.fractions(max_denominator=6, min_value=-5, max_value=5)
+    a, b = (
+        np.array(data.draw(st.lists(numbers, min_size=prod(s), max_size=prod(s))), dtype=object).reshape(s)
+        for s in shapes
+    )
+    x, y = (padic(part, p, 12, fractional_digits=4) for part in (a, b))
+    exact = a @ b
+    for product in (x @ y, x.dot(y), x @ b, a @ y):
+        assert product.shape == np.shape(exact)
+        assert np.all(product == exact)
+    assert x.sum() == sum(a.flat)
+    for axis in range(a.ndim):
+        assert np.all(x.sum(axis=axis) == a.sum(axis=axis))
+
+
+def test_products_of_matrices_know_as_much_as_their_products():
+    x = padic([["1 + O(5^2)", "5 + O(5^6)"], ["5^-1 + O(5^3)", "O(5^4)"]], 5)
+    product = x @ x
+    for i, j in np.ndindex(2, 2):
+        assert product[i, j].series() == (x[i, 0] * x[0, j] + x[i, 1] * x[1, j]).series()
+    big = padic(np.arange(11_025).reshape(105, 105), 7, 3)
+    assert (big @ big).lift().tolist() == (big.lift() @ big.lift() % 343).tolist()  # in several parts
+    with pytest.raises(SpaceError, match=r"shapes \(2, 2\) and \(3,\) do not fit together in @"):
+        x @ [1, 2, 3]
+    with pytest.raises(SpaceError, match="use \\*"):
+        x @ 2
+
+
+@settings(max_examples=50)
+@given(st.integers(-60, 60), st.integers(1, 60), st.integers(0, 2))
+def test_one_place_decodes_inside_its_bound(n, m, f):
+    q = Fraction(n, m)
+    assume(m % 7)
+    scaled = q * 7**f
+    x = padic(q, 7, 5, fractional_digits=f)
+    fits = 2 * max(abs(scaled.numerator), scaled.denominator) ** 2 < 7**5
+    try:
+        assert (x.decode() == q) == fits
+    except DecodingError:
+        assert not fits
+    assert padic(n * 50, 7, 5).decode(max_denominator=1) == n * 50  # 2 · 3000 < 7^5
+
+
+def test_undefined_numbers_stay_undefined():
+    x = padic([[2, 3], [4, 0], [5, 1]], 7, 4)
+    roots = x.sqrt(errors="mask")
+    assert roots.mask.tolist() == [[False, True], [False, False], [True, False]]
+    assert (roots * roots == x).tolist() == (~roots.mask).tolist()
+    assert (roots != roots).tolist() == roots.mask.tolist()  # as NaN
+    for result in (roots + 1, 1 - roots, -roots, roots**2, roots * 7, roots.with_window(precision=2), roots[:, :1].T):
+        shown = roots.mask[:, :1].T if result.shape == (1, 3) else roots.mask
+        assert result.mask.tolist() == shown.tolist()
+    assert (roots * 7 / 7 / roots[2, 1]).mask.tolist() == roots.mask.tolist()
+    assert (1 / (roots[0] - 1)).mask.tolist() == [False, True]
+    assert roots.lift().tolist()[0] == [2166, None]
+    assert (roots[0, 1].lift() is np.ma.masked, str(roots[2, 0])) == (True, "undefined")
+    assert (roots @ [1, 1]).mask.tolist() == [True, False, True]
+    assert x.sqrt(where=x.is_square()).mask.tolist() == roots.mask.tolist()
+    assert x.sqrt(where=[False, True], errors="mask").mask.tolist() == [[True, True], [True, False], [True, False]]
+    assert roots[~roots.mask].lift().tolist() == [2166, 2, 0, 1]
+    again = roots.log(errors="mask")
+    assert again.mask.tolist() == [[False, True], [False, True], [True, False]]
+    with pytest.raises(DomainError, match=r"…0003_7 at position \[0, 1\] has no square root"):
+        x.sqrt()
+    with pytest.raises(ConfigurationError, match="errors='ignore' is neither 'raise' nor 'mask'"):
+        x.sqrt(errors="ignore")
+    with pytest.raises(SpaceError, match=r"where of shape \(3,\) does not fit numbers of shape \(3, 2\)"):
+        x.sqrt(where=[True] * 3)
+
+
+def test_python_functions_of_one_number():
+    assert (int(padic(-1, 5, 2)), abs(padic(50, 5)), valuation(0, 5)) == (24, Fraction(1, 25), math.inf)
+    with pytest.raises(DomainError, match="is not a 5-adic integer"):
+        int(padic("1/5", 5))
+    with pytest.raises(TypeError, match="is not one number"):
+        int(padic([1, 2], 5))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import lcm
 from threading import RLock
 from typing import Any
@@ -226,8 +226,9 @@ def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
     >>> roots_modulo((-2, 0, 1), 7), roots_modulo((-2, 0, 1), 5), roots_modulo((-2, 0, 1), 2)
     ({3: 1, 4: 1}, {}, {0: 2})
     """
-    roots = load_flint(f"a root modulo {p}").nmod_poly([c % p for c in f], p).roots()
-    return dict(sorted((int(r), k) for r, k in roots))
+    flint = load_flint(f"a root modulo {p}")
+    ring = partial(flint.nmod_poly, mod=p) if p < 2**64 else flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(p))
+    return dict(sorted((int(r), int(k)) for r, k in ring([c % p for c in f]).roots()))
 
 
 def splits(f: tuple[int, ...], p: int) -> bool:

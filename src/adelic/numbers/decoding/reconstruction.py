@@ -179,12 +179,13 @@ def decode(
 
 
 def decode_digits(
-    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int
+    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int, max_denominator: int | None = None
 ) -> tuple[Fraction | None, list[Fraction]]:
     """Return the rational with these digits whose parts are at most √(M/2), or None, and a few others inside the bound.
 
     The parts are n and m of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
-    that n·m' − n'·m, which M divides, is 0 (Wang 1981). Residues are of p^F · q at each prime.
+    that n·m' − n'·m, which M divides, is 0 (Wang 1981). Another greatest denominator leaves M/2 divided by it to n.
+    Residues are of p^F · q at each prime.
 
     >>> decode_digits([Residue(91, 1)], (101,), 0)
     (None, [Fraction(-10, 1), Fraction(1, 10)])
@@ -192,12 +193,14 @@ def decode_digits(
     Fraction(7, 1)
     """
     x, modulus, scale = scaled_residue(residues, primes, fractional_digits)
-    largest = isqrt(max(modulus - 1, 0) // 2)
+    half = max(modulus - 1, 0) // 2
+    denominator = isqrt(half) if max_denominator is None else max_denominator
+    largest = half // denominator if max_denominator else denominator
     r0, r1, t0, t1 = _euclid(modulus, x, largest.bit_length())
     while r1 > largest:
         quotient = r0 // r1
         r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
-    if abs(t1) <= largest and _is_candidate(r1, t1, modulus):  # no row above has this r1, none below this t1
+    if abs(t1) <= denominator and _is_candidate(r1, t1, modulus):  # no row above has this r1, none below this t1
         n, m = _fraction(r1, t1)
         return Fraction(n, m * scale), []
     return None, [Fraction(n, m * scale) for n, m in islice(rational_candidates(x, modulus), _SHOWN)]

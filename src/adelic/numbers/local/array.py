@@ -1,7 +1,8 @@
 """Arrays of p-adic numbers at one prime."""
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -9,16 +10,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DomainError, PrecisionError, SpaceError
-from adelic.numbers import finite, rationals
-from adelic.numbers.describe import at_position, shortened
+from adelic.errors import ConfigurationError, DecodingError, DomainError, EncodingError, PrecisionError, SpaceError
+from adelic.numbers import finite, hensel, rationals
+from adelic.numbers.decoding import reconstruction
+from adelic.numbers.describe import at_position, describe, parse_expansion, shortened
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.local import functions, matrices
 from adelic.numbers.local.functions import FunctionError, UndefinedError
 from adelic.numbers.local.matrices import powers
-from adelic.numbers.number_array import SHOWN, NoPlace, NumberArray, read_only
+from adelic.numbers.local.rational import valuation
+from adelic.numbers.number_array import SHOWN, NoPlace, NumberArray, common_shape, read_only
 from adelic.numbers.primes import largest_valuation, split
-from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, MOST_DIGITS, Window, checked_count, checked_prime, checked_window
+
+_EXACT = 2**62  # the k of O(p^k) of a number that is known exactly
+_SYSTEMS = ("cypari", "cypari2", "sage")  # whose p-adic numbers are read as they print them
+_FACTOR = r"\d+(?:\s*\^\s*\(?-?\d{1,9}\)?|/\d+)?"
+_TERM = re.compile(rf"\s*([+-]?)\s*(O\(\s*)?({_FACTOR}(?:\s*\*\s*{_FACTOR})*)(?(2)\s*\))\s*")
+"""A term of a p-adic number as PARI and Sage write it: 3*5^-2, 7/5, O(5^3)."""
 
 Function = Callable[[FinitePlaces, Window], tuple[Any, npt.NDArray[np.int64]]]
 
@@ -38,7 +47,7 @@ class LocalField:
 
     def _exact(self, values: Any, *, relative: bool) -> tuple[NoPlace, FinitePlaces]:
         places = finite.exact(rationals.read(values, floats="never"), self.window, relative=relative)
-        return NoPlace(places.known.shape[:-1]), places
+        return NoPlace.of(places.known.shape[:-1]), places
 
     def encode(self, values: Any, *, floats: str = "error") -> "PadicArray":
         """Return rational numbers as an array."""
@@ -72,7 +81,7 @@ class LocalField:
 
     def array(self, places: FinitePlaces) -> "PadicArray":
         """Return the numbers with these coordinates as an array."""
-        return PadicArray(self, NoPlace(places.known.shape[:-1]), places)
+        return PadicArray(self, NoPlace.of(places.known.shape[:-1]), places)
 
     def __repr__(self) -> str:
         (p,), (n,), f = self.window
@@ -86,7 +95,11 @@ class PadicArray(NumberArray):
     from the lowest power up, are determined: precision is absolute, capped by the window, and no digit is shown that is
     not known. `+ - * /`, `** k`, unary minus, `==` and `!=` act element by element with NumPy's broadcasting; rational
     operands act exactly, and the window of two arrays' result holds the digits of both. `==` compares digits as far as
-    both sides know them.
+    both sides know them; `x.with_window(precision=k) == y` compares k at most.
+
+    Functions such as `sqrt` raise an error where they are undefined, or with errors="mask" have `mask` tell where.
+    Undefined numbers stay so in arithmetic and equal nothing, as NaN. What gives NumPy's arrays gives masked ones of
+    them, and `x[~x.mask]` leaves them out.
 
     Source: the paper, section 2; for the functions, `adelic.numbers.local.functions`.
 
@@ -104,6 +117,47 @@ class PadicArray(NumberArray):
     __hash__ = None  # == is element by element
     space: "LocalField"
 
+    def __init__(self, space: LocalField, place: NoPlace, finite_places: FinitePlaces, errors: None = None) -> None:
+        if place.has_undefined:  # an undefined number is a one, which no operation refuses
+            mask, one = place.mask[..., None], np.zeros_like(finite_places.digits[(0,) * place.mask.ndim])
+            one[..., -1 - finite_places.below(space.window)] = 1
+            digits = np.where(mask[..., None], one, finite_places.digits)
+            known = np.where(mask, np.int32(one.shape[-1]), finite_places.known)
+            finite_places = replace(finite_places, digits=digits, known=known)
+        super().__init__(space, place, finite_places, errors)
+
+    def _combine(self, other: NumberArray, name: str) -> "PadicArray":
+        shape = common_shape(self, other)
+        place = self._real.broadcast_to(shape) + other._real.broadcast_to(shape)
+        if not place.has_undefined:
+            return super()._combine(other, name)
+        a, b = (PadicArray(self.space, place, x._finite.broadcast_to(shape)) for x in (self, other))
+        return NumberArray._combine(a, b, name)
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """Return which numbers are undefined, bool (*), as in `numpy.ma`.
+
+        >>> from adelic.numbers import padic
+        >>> roots = padic([2, 3, 4], 7, precision=4).sqrt(errors="mask")
+        >>> print(roots + 1)
+        …6214_7
+        undefined
+        …0003_7
+        >>> roots.mask, roots.lift()
+        (array([False,  True, False]), masked_array(data=[2166, --, 2],
+             mask=[False,  True, False],
+             fill_value=999999))
+        """
+        return read_only(self._real.mask)
+
+    def _masked(self, values: npt.NDArray[Any]) -> Any:
+        """Return an array (*, …) of results, masked if numbers are undefined."""
+        if not self._real.has_undefined:
+            return values
+        mask = self._real.mask.reshape(self.shape + (1,) * (values.ndim - self.ndim))
+        return np.ma.array(values, mask=np.broadcast_to(mask, values.shape))
+
     @property
     def p(self) -> int:
         """Return the prime."""
@@ -120,12 +174,12 @@ class PadicArray(NumberArray):
         return self._window.fractional_digits
 
     @property
-    def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+    def digits(self) -> Any:
         """Return the digits, unsigned (*, precision), most significant first; 0 if they are not known."""
-        return read_only(self._finite.digits[..., 0, :])
+        return self._masked(read_only(self._finite.digits[..., 0, :]))
 
     @property
-    def known(self) -> npt.NDArray[np.int32]:
+    def known(self) -> Any:
         """Return how many digits of the window are known, from the lowest one up, int32 (*).
 
         A number is known modulo p^(known − F): other systems call this exponent its absolute precision.
@@ -134,7 +188,7 @@ class PadicArray(NumberArray):
         >>> (padic([50, 7], 5, precision=6) / [5, 1]).known
         array([5, 6], dtype=int32)
         """
-        return read_only(self._finite.known[..., 0])
+        return self._masked(read_only(self._finite.known[..., 0]))
 
     def valuation(self) -> Any:
         """Return the exponent of the lowest digit that is not 0, int for shape (), else int64 (*).
@@ -145,11 +199,15 @@ class PadicArray(NumberArray):
         >>> padic([50, "7/5", 0], 5, precision=6, fractional_digits=1).valuation()
         array([ 2, -1,  5])
         """
-        found = finite.valuations(self._finite, self.fractional_digits)[..., 0]
-        return found if self.shape else int(found)
+        return self._result(finite.valuations(self._finite, self.fractional_digits)[..., 0])
+
+    def _result(self, values: Any) -> Any:
+        """Return results of an array or, for shape (), the one."""
+        found = self._masked(np.asarray(values))
+        return found if self.shape else np.ma.masked if self._real.has_undefined else found.item()
 
     def norm(self) -> Any:
-        """Return the absolute values p^(−v), for shape () a `Fraction`, else objects (*); |p| is 1/p.
+        """Return the absolute values p^(−v), for shape () a `Fraction`, else objects (*); |p| is 1/p. So does `abs`.
 
         If every known digit is 0 it is 0: the absolute value is at most p^(F − known).
 
@@ -157,10 +215,12 @@ class PadicArray(NumberArray):
         >>> padic([50, 7, 0], 5).norm().tolist()
         [Fraction(1, 25), Fraction(1, 1), Fraction(0, 1)]
         """
-        return finite.norms(self._finite, self._window)[(..., 0) if self.shape else 0]
+        return self._result(finite.norms(self._finite, self._window)[..., 0])
 
-    def unit(self) -> "PadicArray":
-        """Return the unit parts u of the numbers p^v · u.
+    __abs__ = norm
+
+    def unit(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
+        """Return the unit parts u of the numbers p^v · u. The arguments are those of `sqrt`.
 
         Raises:
             PrecisionError: no digit other than 0 is known.
@@ -169,7 +229,7 @@ class PadicArray(NumberArray):
         >>> print(padic(50, 5, precision=4).unit())
         …02_5
         """
-        return self._apply(functions.unit_part, "has no known unit part")
+        return self._apply(functions.unit_part, "has no known unit part", errors, where)
 
     def lift(self) -> Any:
         """Return the least number from 0 on with the known digits: the sum of digit · p^exponent.
@@ -186,11 +246,56 @@ class PadicArray(NumberArray):
         values: list[Any] = finite.residues(flat.digits[:, 0], self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
-        if not self.shape:
-            return values[0]
         # Lifts are below p^N, so int64 holds all of them or an array of objects is needed.
         is_small = not self.fractional_digits and self.p**self.precision <= 2**63
-        return np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape)
+        return self._result(np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape))
+
+    def __int__(self) -> int:
+        """Return the `lift` of one p-adic integer."""
+        if self.shape:
+            raise TypeError(f"a PadicArray of shape {self.shape} is not one number; use lift()")
+        value = self.lift()
+        if value is np.ma.masked or value.denominator != 1:
+            raise DomainError(f"{self} is not a {self.p}-adic integer; lift() gives a Fraction")
+        return int(value)
+
+    def decode(self, number: Callable[[int, int], Any] = Fraction, *, max_denominator: int | None = None) -> Any:
+        """Return the rationals with these digits: an object array of `Fraction`, for shape () one `Fraction`.
+
+        Of the numbers n/m = p^F · q there is at most one with |n| ≤ A and m ≤ B if 2·A·B < p^known. (F is
+        `fractional_digits`.) `AdeleArray.decode` knows the real value, too, and reaches further.
+
+        Args:
+            number: makes a number of numerator and denominator instead of `Fraction`.
+            max_denominator: B, the greatest m; 1 for integers. When left out A and B are √(p^known / 2).
+
+        Raises:
+            DecodingError: no such number has these digits.
+
+        Source: P. S. Wang, A p-adic algorithm for univariate partial fractions (1981).
+
+        >>> from adelic.numbers import padic
+        >>> x = padic(["22/7", -5], 5, precision=10)
+        >>> x.decode(), padic(-1500, 5, precision=6).decode(max_denominator=1)
+        (array([Fraction(22, 7), Fraction(-5, 1)], dtype=object), Fraction(-1500, 1))
+        """
+        limit = max_denominator
+        if limit is not None:
+            limit = checked_count("max_denominator", limit, error=ConfigurationError)
+        flat = self.reshape(-1)._finite
+        out = np.empty(self.size, dtype=object)
+        for i in np.flatnonzero(~self._real.mask).tolist():
+            residue = finite.read_residue(flat, i, 0, self._window)
+            q, _ = reconstruction.decode_digits([residue], (self.p,), self.fractional_digits, limit)
+            if q is None:
+                power = f"{describe(self.p)}^{residue.known}"
+                bound = f"and m up to √({power} / 2)" if limit is None else f"up to {power} / {describe(2 * limit)}"
+                raise DecodingError(
+                    f"{self._name(i)} has the digits of no rational number n/m with |n| {bound}; more digits reach "
+                    "further, or another max_denominator"
+                )
+            out[i] = q if number is Fraction else number(q.numerator, q.denominator)
+        return self._result(out.reshape(self.shape))
 
     def is_square(self) -> Any:
         """Return whether there is a square root in Q_p, bool (*): of 0 there is one.
@@ -202,19 +307,27 @@ class PadicArray(NumberArray):
         >>> padic([2, 3, 4, 5, 0], 7).is_square()
         array([ True, False,  True, False,  True])
         """
-        found = self._tried(functions.is_square, f"has no square root in Q_{self.p}").reshape(self.shape)
-        return found if self.shape else bool(found)
+        chosen, squares = self._tried(functions.is_square, f"has no square root in Q_{self.p}")
+        found = np.zeros(self.size, dtype=np.bool_)
+        found[chosen] = squares
+        return self._result(found.reshape(self.shape))
 
-    def sqrt(self) -> "PadicArray":
+    def sqrt(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 if p = 2.
 
         p^v · u has a root if v is even and u is a square modulo p, or 1 modulo 8 if p = 2. As many digits of the
         root's unit part are known as of the number's, one less if p = 2; of a number whose known digits are all 0,
-        half of those.
+        half of those. `-x.sqrt()` are the other roots, and `roots(2)` both.
+
+        Args:
+            errors: "raise" an error, or "mask": a number without a root, or with too few digits to tell, is then
+                undefined in the result, see `mask`.
+            where: bool, broadcast to (*): which numbers are computed; the others are undefined.
 
         Raises:
             DomainError: a number has no square root in Q_p.
             PrecisionError: too few digits are known to tell.
+            ConfigurationError: `errors` is neither of the two.
 
         >>> from adelic.numbers import padic
         >>> print(padic([2, 98], 7, precision=5).sqrt())
@@ -224,12 +337,12 @@ class PadicArray(NumberArray):
         Traceback (most recent call last):
         adelic.errors.DomainError: …03_7 has no square root in Q_7: its unit part is 3 modulo 7, which is not a square
         """
-        return self._apply(functions.square_root, f"has no square root in Q_{self.p}")
+        return self._apply(functions.square_root, f"has no square root in Q_{self.p}", errors, where)
 
-    def exp(self) -> "PadicArray":
+    def exp(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return Σ x^j / j!, which converges if v(x) > 1/(p − 1): v(x) >= 1, or 2 if p = 2.
 
-        As many digits are known as of x.
+        As many digits are known as of x. The arguments are those of `sqrt`.
 
         Raises:
             DomainError: the series does not converge.
@@ -240,9 +353,9 @@ class PadicArray(NumberArray):
         >>> x.series(), x.log() == 5
         ('1 + 5 + 3*5^2 + 3*5^3 + 4*5^4 + 5^5 + O(5^6)', True)
         """
-        return self._apply(functions.exponential, f"has no exponential in Q_{self.p}")
+        return self._apply(functions.exponential, f"has no exponential in Q_{self.p}", errors, where)
 
-    def log(self, *, p_branch: Any = None) -> "PadicArray":
+    def log(self, *, p_branch: Any = None, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return the logarithms: the homomorphism that is Σ (−1)^(j+1) · (x − 1)^j / j if that converges.
 
         It converges for 1-units, v(x − 1) >= 1. A unit is a root of unity, whose logarithm is 0, times a 1-unit (up to
@@ -251,6 +364,8 @@ class PadicArray(NumberArray):
         Args:
             p_branch: a rational number for log(p), which nothing determines; 0 is Iwasawa's choice. Without one, only
                 units have logarithms.
+            errors: as for `sqrt`.
+            where: as for `sqrt`.
 
         Raises:
             DomainError: a number is not a unit, and there is no `p_branch`.
@@ -263,15 +378,17 @@ class PadicArray(NumberArray):
         """
         reason = f"has no logarithm in Q_{self.p}"
         if p_branch is None:
-            return self._apply(functions.logarithm, reason)
-        units = self._apply(functions.unit_part, reason)  # log(p^v · u) = log(u) + v · log(p)
+            return self._apply(functions.logarithm, reason, errors, where)
+        units = self._apply(functions.unit_part, reason, errors, where)  # log(p^v · u) = log(u) + v · log(p)
         branch = rationals.read(p_branch)
         n, m = (part.reshape(branch.shape) for part in (branch.numerators.astype(object), branch.denominators))
-        log_of_power = (n * self.valuation(), m)
+        log_of_power = (n * np.ma.getdata(self.valuation()), m)
         return units.log() + log_of_power
 
-    def teichmuller(self) -> "PadicArray":
+    def teichmuller(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return the ω with ω^p = ω and ω = x modulo p: 0, or the root of unity of order p − 1. All digits are known.
+
+        The arguments are those of `sqrt`.
 
         Raises:
             DomainError: a number has a negative valuation.
@@ -286,7 +403,7 @@ class PadicArray(NumberArray):
         >>> w**4 == 1
         array([ True,  True, False])
         """
-        return self._apply(functions.teichmuller, f"has no Teichmüller lift in Q_{self.p}")
+        return self._apply(functions.teichmuller, f"has no Teichmüller lift in Q_{self.p}", errors, where)
 
     def series(self) -> Any:
         """Return numbers as text of PARI and Sage, lowest power first: str for shape (), else objects (*).
@@ -302,7 +419,7 @@ class PadicArray(NumberArray):
             lowest_first = flat.digits[i, 0, ::-1][:known].tolist()
             terms = [self._term(c, k - self.fractional_digits) for k, c in enumerate(lowest_first) if c]
             out[i] = " + ".join([*terms, f"O({self._power(known - self.fractional_digits)})"])
-        return out.reshape(self.shape) if self.shape else out[0]
+        return self._result(out.reshape(self.shape))
 
     def integers(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
         """Return p^F times the numbers as integers from 0 on, objects (*), and how many of their digits are known.
@@ -468,22 +585,49 @@ class PadicArray(NumberArray):
     def _power(self, k: int) -> str:
         return "1" if k == 0 else str(self.p) if k == 1 else f"{self.p}^{k}"
 
-    def _apply(self, function: Function, reason: str) -> "PadicArray":
-        """Apply a function to every number; `reason` begins an error's text about the number."""
-        if not self.size:
-            return self
-        values, known = self._tried(function, reason)
-        digits = np.empty(self._finite.digits.shape, dtype=self._finite.digits.dtype).reshape(self.size, 1, -1)
-        finite.write_digits(np.full(known.shape, values, dtype=object), self.p, digits[:, 0])
-        return self.space.array(FinitePlaces(digits, known[:, None].astype(np.int32))).reshape(self.shape)
+    def _apply(
+        self, function: Function, reason: str, errors: str = "raise", where: Any = True, count: int | None = None
+    ) -> "PadicArray":
+        """Apply a function of one value, or of `count` in a further axis, to every number; see `_tried`."""
+        chosen, found = self._tried(function, reason, errors, where)
+        shape, n = (self.size, count or 1), self.precision
+        digits = np.zeros((*shape, 1, n), dtype=self._finite.digits.dtype)
+        known = np.full((*shape, 1), n, dtype=np.int32)
+        mask = np.ones(shape, dtype=np.bool_)
+        if len(chosen):
+            values = np.asarray(found[0], dtype=object).reshape(-1, shape[1] if count else 1)
+            part = np.empty((len(chosen) * shape[1], n), dtype=digits.dtype)
+            finite.write_digits(np.broadcast_to(values, (len(chosen), shape[1])).reshape(-1), self.p, part)
+            digits[chosen] = part.reshape(len(chosen), shape[1], 1, n)
+            known[chosen] = found[1][:, None, None]
+            mask[chosen] = False
+        place = NoPlace(mask) if mask.any() else NoPlace.of(shape)
+        result = PadicArray(self.space, place, FinitePlaces(digits, known))
+        return result.reshape(self.shape if count is None else (*self.shape, count))
 
-    def _tried(self, function: Callable[[FinitePlaces, Window], Any], reason: str) -> Any:
-        """Return a function's results for all numbers, or raise an error that names the number."""
+    def _tried(
+        self, function: Callable[[FinitePlaces, Window], Any], reason: str, errors: str = "raise", where: Any = True
+    ) -> tuple[npt.NDArray[np.intp], Any]:
+        """Return the flat indices of the numbers that a function has results for, and these.
+
+        At others it raises an error that names the number, and that `reason` explains, or none if `errors` is "mask".
+        """
+        if errors not in ("raise", "mask"):
+            raise ConfigurationError(f"errors={describe(errors)} is neither 'raise' nor 'mask'")
         try:
-            return function(self.reshape(-1)._finite, self._window)
-        except FunctionError as error:
-            kind = DomainError if isinstance(error, UndefinedError) else PrecisionError
-            raise kind(f"{self._name(error.index)} {reason}: {error}") from None
+            wanted = np.broadcast_to(np.asarray(where, dtype=np.bool_), self.shape) & ~self._real.mask
+        except ValueError:
+            raise SpaceError(f"where of shape {np.shape(where)} does not fit numbers of shape {self.shape}") from None
+        flat, chosen = self.reshape(-1)._finite, np.flatnonzero(wanted)
+        while len(chosen):
+            try:
+                return chosen, function(flat if len(chosen) == self.size else flat[chosen], self._window)
+            except FunctionError as error:
+                if errors == "raise":
+                    kind = DomainError if isinstance(error, UndefinedError) else PrecisionError
+                    raise kind(f"{self._name(chosen[error.where.argmax()])} {reason}: {error}") from None
+                chosen = chosen[~error.where]
+        return chosen, np.zeros(0, dtype=np.bool_)
 
     def _name(self, i: int) -> str:
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""
@@ -495,6 +639,8 @@ class PadicArray(NumberArray):
 
     def _line(self, i: int) -> str:
         """Return one number of a flat array in the paper's notation: …11011_2."""
+        if self._real.mask[i]:
+            return "undefined"
         return finite.text(self._finite, i, 0, self._window)
 
     def __repr__(self) -> str:
@@ -507,7 +653,7 @@ class PadicArray(NumberArray):
 def padic(
     values: Any,
     p: int,
-    precision: int = DEFAULT_PRECISION,
+    precision: int | None = None,
     *,
     fractional_digits: int | None = None,
     floats: str = "error",
@@ -515,14 +661,16 @@ def padic(
     """Return rational numbers as numbers of Q_p: `AdeleSpace((p,), precision, fractional_digits).encode(values).at(p)`.
 
     Args:
-        values: whatever `AdeleSpace.encode` takes, of shape (*).
+        values: whatever `AdeleSpace.encode` takes, of shape (*). Also p-adic numbers as text, known as far as it says:
+            what `print` shows of a `PadicArray`, several on a line each, what `series` and PARI write, and Sage's modes
+            "series", "terse", "val-unit" and, for p up to 7, "digits"; or numbers of cypari and Sage themselves.
         p: prime.
-        precision: N, how many digits the window holds.
+        precision: N, how many digits the window holds. When left out 16, or as many as text of p-adic numbers has.
         fractional_digits: F, how many of them are below p^0; when left out, as many as the numbers need.
         floats: as for `AdeleSpace.encode`.
 
     Returns:
-        `PadicArray` (*), known modulo p^(N − F).
+        `PadicArray` (*), known modulo p^(N − F), or less if text is.
 
     Raises:
         SpaceError: p is not a prime, or the precision does not suit.
@@ -530,10 +678,83 @@ def padic(
 
     >>> print(padic("7/5", 5, precision=6))
     …00001.2_5
+    >>> print(padic(["…001.2_5", "2*5^-1 + 1 + O(5^3)", "7/5 + O(5^2)", "5^-1 * 7 + O(5^2)"], 5))
+    …001.2_5
+    …001.2_5
+    …01.2_5
+    …01.2_5
     """
-    window = checked_window((checked_prime(p),), precision, fractional_digits or 0)
-    numbers = rationals.read(values, floats=floats)
+    p = checked_prime(p)
+    numbers, ends = _read(values, p, floats)
+    told = ends[ends < _EXACT]
+    depth = max(largest_valuation(numbers.denominators, p), 1 - int(ends.min(initial=_EXACT)))
+    f = max(depth, 0) if fractional_digits is None else fractional_digits
+    if precision is None:
+        precision = DEFAULT_PRECISION if len(told) < len(ends) or not len(ends) else 1
+        if len(told):
+            precision = max(precision, int(told.max()) + f, f + 1)
+    window = checked_window((p,), precision, fractional_digits or 0)
     # The window moves down as far as the numbers need; how many digits it holds stays as asked for.
     if fractional_digits is None:
-        window = window._replace(fractional_digits=finite.needed_digits(numbers, window))
-    return LocalField(window).array(finite.encoded(numbers, window))
+        window = checked_window((p,), precision, max(finite.needed_digits(numbers, window), f))
+    places = finite.encoded(numbers, window)
+    if len(told):
+        known = np.minimum(ends + window.fractional_digits, window.precision).astype(np.int32)
+        if len(few := np.flatnonzero(known <= 0)):
+            at = at_position(np.unravel_index(few[0], numbers.shape))
+            raise PrecisionError(f"O({p}^{ends[few[0]]}){at} has no digit in the window; more fractional_digits have")
+        known = known.reshape(*numbers.shape, 1)
+        places = FinitePlaces(finite.shown(places.digits, known), known)
+    return LocalField(window).array(places)
+
+
+def _read(values: Any, p: int, floats: str) -> tuple[rationals.Rationals, npt.NDArray[np.int64]]:
+    """Return numbers, and the k of the O(p^k) of text that has one, int64 (size,)."""
+    try:
+        numbers = rationals.read(values, floats=floats)
+        return numbers, np.full(len(numbers.numerators), _EXACT)
+    except EncodingError:
+        entries = rationals.entries(values.splitlines() if isinstance(values, str) and "\n" in values else values)
+        found = [_parsed(entry, p) for entry in entries.flat]
+        if not any(found):
+            raise
+    pairs = [pair or (entry, _EXACT) for pair, entry in zip(found, entries.flat, strict=True)]
+    exact = rationals.objects([value for value, _ in pairs]).reshape(entries.shape)
+    return rationals.read(exact, floats=floats), np.array([end for _, end in pairs], dtype=np.int64)
+
+
+def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
+    """Return the rational number of a p-adic one's text, and the k of its O(p^k); None of all else."""
+    if not isinstance(entry, str) and type(entry).__module__.partition(".")[0] not in _SYSTEMS:
+        return None
+    text = str(entry).strip()
+    if text.startswith(("…", "...")):
+        body, _, prime = text.partition("_")
+        if prime not in ("", str(p)):
+            raise EncodingError(f"{describe(text)} is a number of Q_{shortened(prime)}, not of Q_{describe(p)}")
+        unknown = body.count("?")
+        digits, after, _ = parse_expansion(body.replace("?", "0"), p)
+        value = Fraction(hensel.from_digits(digits[::-1], p), p**after)
+        return value, -unknown if unknown else len(digits) - after
+    total, end, at = Fraction(0), None, 0
+    while at < len(text):
+        match = _TERM.match(text, at)
+        if match is None or end is not None or (at and not match[1]):
+            return None
+        term = Fraction(-1 if match[1] == "-" else 1)
+        for factor in match[3].split("*"):
+            base, is_power, exponent = factor.partition("^")
+            k = int(exponent.strip(" ()") or 1)
+            if is_power and (base.strip() != str(p) or abs(k) > MOST_DIGITS):
+                raise EncodingError(
+                    f"{describe(text)} has the power {factor.strip()}, which is none of p={describe(p)}"
+                )
+            term *= Fraction(p) ** k if is_power else rationals.read(base).fraction(0)
+        if match[2]:
+            end = valuation(term, p) if term > 0 else 0
+            if term != Fraction(p) ** end:
+                raise EncodingError(f"{describe(text)} has a precision that is no power of p={describe(p)}")
+        else:
+            total += term
+        at = match.end()
+    return total, _EXACT if end is None else end

@@ -27,11 +27,11 @@ Counts = npt.NDArray[np.int64]
 
 
 class FunctionError(ArithmeticError):
-    """A function fails at the number of an index; the message is the rest of a sentence about it."""
+    """A function fails at some numbers, bool (size,); the message is the rest of a sentence about the first."""
 
-    def __init__(self, index: int, reason: str) -> None:
+    def __init__(self, where: npt.NDArray[np.bool_], reason: str) -> None:
         super().__init__(reason)
-        self.index = index
+        self.where = where
 
 
 class UndefinedError(FunctionError):
@@ -43,10 +43,9 @@ class TooFewDigitsError(FunctionError):
 
 
 def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
-    """Raise an error at the first number if there is one."""
+    """Raise an error if it fails at a number."""
     if where.any():
-        index = int(where.argmax())
-        raise error(index, reason(index))
+        raise error(where, reason(int(where.argmax())))
 
 
 def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts, Counts]:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
-from math import gcd
+from math import gcd, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,19 +36,20 @@ def valuation(values: Any, p: int) -> Any:
     """Return the k for which q = p^k · n/m with n and m prime to p.
 
     Args:
-        values: rational numbers as `AdeleSpace.encode` takes them, of shape (*), none of them 0.
+        values: rational numbers as `AdeleSpace.encode` takes them, of shape (*).
         p: prime.
 
     Returns:
-        int for shape (), else int64 (*).
+        int for shape (), and `math.inf` for 0; int64 (*) for arrays, in which no number is 0.
 
     Raises:
-        DomainError: a number is 0, which every power of p divides.
+        DomainError: a number of an array is 0. (`PadicArray.valuation` and `AdeleArray.valuation` have integers for
+            it: the first exponent that is not known.)
         SpaceError: p is not a prime.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
-    >>> valuation(48, 2), valuation("-3/75", 5), valuation([7, 9], 3)
-    (4, -2, array([0, 2]))
+    >>> valuation(48, 2), valuation("-3/75", 5), valuation(0, 2), valuation([7, 9], 3)
+    (4, -2, inf, array([0, 2]))
     """
     return _each(values, p, _valuation, np.int64)
 
@@ -115,6 +116,10 @@ def _each(values: Any, p: int, function: Callable[[Fraction, int], Any], dtype: 
         q = numbers.fraction(i)
         try:
             found = function(q, p)
+            if numbers.shape and found == inf:
+                raise DomainError(
+                    f"is divisible by every power of {p}: its valuation is infinite, and an array of them is of int64"
+                )
         except DomainError as error:
             position = np.unravel_index(i, numbers.shape)
             raise DomainError(f"{describe(q)}{at_position(position)} {error}") from None
@@ -124,9 +129,9 @@ def _each(values: Any, p: int, function: Callable[[Fraction, int], Any], dtype: 
     return out.reshape(numbers.shape)
 
 
-def _valuation(q: Fraction, p: int) -> int:
+def _valuation(q: Fraction, p: int) -> Any:
     if not q:
-        raise DomainError(f"is divisible by every power of {p}: its valuation is infinite")
+        return inf
     return primes.valuation(q.numerator, p) - primes.valuation(q.denominator, p)
 
 
