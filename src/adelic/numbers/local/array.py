@@ -576,7 +576,7 @@ class PadicArray(NumberArray):
         return values, known
 
     def _matrix_error(self, error: FunctionError) -> PrecisionError:
-        where = at_position(np.unravel_index(error.index, self.shape[:-2]))
+        where = at_position(np.unravel_index(error.where.argmax(), self.shape[:-2]))
         return PrecisionError(f"the matrix{where} is {error}")
 
     def _term(self, digit: int, k: int) -> str:

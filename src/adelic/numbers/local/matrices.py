@@ -158,9 +158,10 @@ def solve(
     if (ranks < n).any():
         i = int((ranks < n).argmax())
         raise TooFewDigitsError(
-            i, f"singular as far as its digits are known: they show rank {ranks[i]} of {n}; more digits may show more, "
-            "and solve_rational takes exact entries"
-        )  # fmt: skip
+            ranks < n,
+            f"singular as far as its digits are known: they show rank {ranks[i]} of {n}; more digits may show more, "
+            "and solve_rational takes exact entries",
+        )
     upper = triangle.upper
     rows = triangle.right * powers(p, level - triangle.exponents)[..., None]  # p^level times the inverse's
     for k in reversed(range(1, n)):
@@ -197,8 +198,9 @@ def hermite(a: Integers, known: Counts, p: int) -> Integers:
     if (ranks < m).any():
         i = int((ranks < m).argmax())
         raise TooFewDigitsError(
-            i, f"of rank {ranks[i]} as far as its digits are known, and only rank {m} has a Hermite form that they tell"
-        )  # fmt: skip
+            ranks < m,
+            f"of rank {ranks[i]} as far as its digits are known, and only rank {m} has a Hermite form that they tell",
+        )
     out = np.empty((size, m, m), dtype=object)
     for i in range(size):
         top = p ** (level - int(factors[i, 0]))
