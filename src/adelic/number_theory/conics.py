@@ -62,7 +62,7 @@ def solve_conic(a: Any, b: Any, c: Any, *, errors: str = "raise") -> Any:
     pari = load_pari("solve_conic")
     found = np.zeros((*forms[0].shape, 3), dtype=object)
     for position in np.ndindex(forms[0].shape):
-        form = [coefficients[position] for coefficients in forms]
+        form: list[Any] = [coefficients[position] for coefficients in forms]
         if 0 in form:  # of which PARI gives a basis
             found[position][form.index(0)] = 1
             continue
