@@ -27,8 +27,10 @@ from adelic.numbers.choice import SpaceChoice, choose_space
 from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueCode
 from adelic.numbers.hensel import hensel_digits
 from adelic.numbers.local.array import PadicArray, padic
+from adelic.numbers.local.continuous import mahler_coefficients, mahler_sum, random_padic
 from adelic.numbers.local.matrices import solve_rational
 from adelic.numbers.local.rational import Period, norm, period, valuation
+from adelic.numbers.local.recognition import minimal_polynomial
 from adelic.numbers.local.roots import hensel_roots
 from adelic.numbers.primes import is_prime
 from adelic.numbers.space import AdeleSpace
@@ -47,9 +49,13 @@ __all__ = [
     "hensel_digits",
     "hensel_roots",
     "is_prime",
+    "mahler_coefficients",
+    "mahler_sum",
+    "minimal_polynomial",
     "norm",
     "padic",
     "period",
+    "random_padic",
     "solve_rational",
     "valuation",
 ]

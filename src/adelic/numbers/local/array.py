@@ -15,7 +15,7 @@ from adelic.numbers import finite, hensel, rationals
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe, parse_expansion, shortened
 from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.local import functions, matrices
+from adelic.numbers.local import functions, matrices, special
 from adelic.numbers.local.functions import FunctionError, UndefinedError
 from adelic.numbers.local.matrices import powers
 from adelic.numbers.local.rational import valuation
@@ -404,6 +404,78 @@ class PadicArray(NumberArray):
         array([ True,  True, False])
         """
         return self._apply(functions.teichmuller, f"has no Teichmüller lift in Q_{self.p}", errors, where)
+
+    def gamma(self) -> "PadicArray":
+        """Return the values of Morita's gamma function Γ_p, continuous on Z_p: Γ_p(x + 1) = −x·Γ_p(x) for units x.
+
+        For p | x, x is left out of this product. At whole numbers n it is (−1)^n times the product of all j from 1 to
+        n − 1 that p does not divide. As many digits are known as of x, one if p = 2 and x is known modulo 4.
+
+        Raises:
+            DomainError: a number is no p-adic integer, or p is beyond 2^16.
+            PrecisionError: no digit from p^0 up is known.
+
+        Source: Y. Morita, A p-adic analogue of the Γ-function (1975); PARI's `gamma`.
+
+        >>> from adelic.numbers import padic
+        >>> x = padic(["1/2", "1/4"], 7, precision=5)
+        >>> x.gamma() ** 2 == [1, (x[1].gamma() ** 2).lift()], (x.gamma() * (1 - x).gamma()).lift().tolist()
+        (array([ True,  True]), [1, 1])
+        """
+        return self._apply(special.gamma, f"has no value of Γ_{self.p}")
+
+    def log_gamma(self) -> "PadicArray":
+        """Return the logarithms of `gamma`, which are 0 for its roots of unity; as many digits are known as of it.
+
+        Raises:
+            DomainError, PrecisionError: as for `gamma`.
+
+        Source: PARI's `lngamma`.
+
+        >>> from adelic.numbers import padic
+        >>> print(padic("1/3", 5, precision=6).log_gamma())
+        …323130_5
+        """
+        return self.gamma().log()
+
+    def zeta(self, branch: int = 0) -> "PadicArray":
+        """Return ζ_p(s) for numbers s of Z_p, the zeta function of Kubota and Leopoldt; or another L_p(s, ω^branch).
+
+        At whole numbers n > 0 with n = branch modulo p − 1 (modulo 2 if p = 2), L_p(1 − n, ω^branch) is
+        (1 − p^(n − 1)) · ζ(1 − n) = −(1 − p^(n − 1)) · B_n / n. They determine the function on Z_p; the branch 0
+        has a pole at 1, and odd branches are 0.
+
+        With M digits of s known and w = v(s − 1), the branch 0 is known modulo p^(M − 2w − 1), others modulo p^(M + 1).
+
+        Args:
+            branch: an even number, of which the residue modulo p − 1 matters.
+
+        Returns:
+            `PadicArray` (*), with as many fractional digits as it needs, w + 1 in branch 0.
+
+        Raises:
+            DomainError: a number is no p-adic integer, p is beyond 2^16, or the branch is odd.
+            PrecisionError: the known digits do not tell the number from 1, or 1 − 1/p has no known digit.
+            MissingExtraError: python-flint, which has the Bernoulli numbers, is not installed.
+
+        Source: T. Kubota, H. W. Leopoldt (1964); Washington, Introduction to Cyclotomic Fields, theorem 5.11; PARI's
+        `zeta`, which is the branch 0.
+
+        >>> from adelic.numbers import padic
+        >>> s = padic([-3, 3], 5, precision=6)
+        >>> print(s.zeta())    # (1 − 5³) · ζ(−3) is −31/30; and the 5-adic counterpart of Apéry's number
+        …04034.4_5
+        …30320.2_5
+        >>> s[0].zeta() == "-31/30"
+        True
+        """
+        reason = f"has no value of ζ_{self.p}"
+        period = max(self.p - 1, 2)
+        if branch % 2:
+            raise DomainError(f"branch={branch} is odd, where L_p(s, ω^branch) is 0; even ones are not")
+        values, below, modulo = self._tried(lambda x, w: special.zeta(x, w, branch % period), reason)
+        found = np.array(values, dtype=object).reshape(self.shape)
+        return self.space.approximations(found, *(np.reshape(part, self.shape) for part in (below, modulo)))
 
     def series(self) -> Any:
         """Return numbers as text of PARI and Sage, lowest power first: str for shape (), else objects (*).
