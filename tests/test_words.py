@@ -37,7 +37,7 @@ def prose(text: str) -> Iterator[str]:
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"^( *)(```|~~~).*?^\1\2", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"`[^`\n]*`|!\[[^]]*\]\([^)]*\)|\[\d+\]", "", text)
+    text = re.sub(r"`(?:[^`\n]|\n(?!\n))*`|!\[[^]]*\]\([^)]*\)|\[\d+\]", "", text)
     text = re.sub(r"(?<=\])\([^)\s]*\)", "", text)
     for paragraph in re.split(r"\n\s*\n|\n(?=\s*[-*] |\s*\d+\. |#)", text):
         joined = " ".join(
