@@ -18,6 +18,7 @@ MODULES = (
     "adelic_lab.plans",
     "adelic.number_theory",
     "adelic_lab.models.solvers",
+    "adelic.integrations.padic_ml",
     "adelic.integrations.sklearn",
     "adelic.integrations.transformers",
 )
