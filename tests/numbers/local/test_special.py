@@ -146,6 +146,17 @@ def test_mahler_sums_know_what_all_numbers_with_the_digits_have(p, n):
                 assert valuation(true - Fraction(value, p**f), p) >= precision
 
 
+@pytest.mark.parametrize("function", ["gamma", "log_gamma", "zeta"])
+def test_undefined_values_are_masked(function):
+    x = padic([["1/7", 2], [1, 3]], 7, precision=6)
+    found = getattr(x, function)(errors="mask", where=[[True, True], [True, False]])
+    assert found.mask.tolist() == [[True, False], [function == "zeta", True]]
+    assert found[0, 1] == getattr(x[0, 1], function)()
+    assert getattr(x, function)(where=False).mask.all()
+    with pytest.raises(DomainError, match="undefined"):
+        mahler_coefficients(found)
+
+
 def test_mahler_series_of_a_function_that_is_continuous():
     """(1 + p)^x = Σ p^n · binom(x, n)."""
     coefficients = padic([5**n for n in range(20)], 5, precision=20)

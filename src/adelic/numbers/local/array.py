@@ -405,11 +405,12 @@ class PadicArray(NumberArray):
         """
         return self._apply(functions.teichmuller, f"has no Teichmüller lift in Q_{self.p}", errors, where)
 
-    def gamma(self) -> "PadicArray":
+    def gamma(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return the values of Morita's gamma function Γ_p, continuous on Z_p: Γ_p(x + 1) = −x·Γ_p(x) for units x.
 
         For p | x, x is left out of this product. At whole numbers n it is (−1)^n times the product of all j from 1 to
-        n − 1 that p does not divide. As many digits are known as of x, one if p = 2 and x is known modulo 4.
+        n − 1 that p does not divide. As many digits are known as of x, one if p = 2 and x is known modulo 4. The
+        arguments are those of `sqrt`.
 
         Raises:
             DomainError: a number is no p-adic integer, or p is beyond 2^16.
@@ -422,10 +423,10 @@ class PadicArray(NumberArray):
         >>> x.gamma() ** 2 == [1, (x[1].gamma() ** 2).lift()], (x.gamma() * (1 - x).gamma()).lift().tolist()
         (array([ True,  True]), [1, 1])
         """
-        return self._apply(special.gamma, f"has no value of Γ_{self.p}")
+        return self._apply(special.gamma, f"has no value of Γ_{self.p}", errors, where)
 
-    def log_gamma(self) -> "PadicArray":
-        """Return the logarithms of `gamma`, which are 0 for its roots of unity; as many digits are known as of it.
+    def log_gamma(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
+        """Return the logarithms of `gamma`; as many digits are known as of it. The arguments are those of `sqrt`.
 
         Raises:
             DomainError, PrecisionError: as for `gamma`.
@@ -436,9 +437,9 @@ class PadicArray(NumberArray):
         >>> print(padic("1/3", 5, precision=6).log_gamma())
         …323130_5
         """
-        return self.gamma().log()
+        return self.gamma(errors=errors, where=where).log()
 
-    def zeta(self, branch: int = 0) -> "PadicArray":
+    def zeta(self, branch: int = 0, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return ζ_p(s) for numbers s of Z_p, the zeta function of Kubota and Leopoldt; or another L_p(s, ω^branch).
 
         At whole numbers n > 0 with n = branch modulo p − 1 (modulo 2 if p = 2), L_p(1 − n, ω^branch) is
@@ -449,6 +450,8 @@ class PadicArray(NumberArray):
 
         Args:
             branch: an even number, of which the residue modulo p − 1 matters.
+            errors: as for `sqrt`.
+            where: as for `sqrt`.
 
         Returns:
             `PadicArray` (*), with as many fractional digits as it needs, w + 1 in branch 0.
@@ -473,9 +476,15 @@ class PadicArray(NumberArray):
         period = max(self.p - 1, 2)
         if branch % 2:
             raise DomainError(f"branch={branch} is odd, where L_p(s, ω^branch) is 0; even ones are not")
-        values, below, modulo = self._tried(lambda x, w: special.zeta(x, w, branch % period), reason)
-        found = np.array(values, dtype=object).reshape(self.shape)
-        return self.space.approximations(found, *(np.reshape(part, self.shape) for part in (below, modulo)))
+        chosen, found = self._tried(lambda x, w: special.zeta(x, w, branch % period), reason, errors, where)
+        parts = [
+            np.full(self.size, start, dtype=kind) for start, kind in ((0, object), (0, int), (self.precision, int))
+        ]
+        for part, values in zip(parts, found, strict=False):  # nothing is found of no number
+            part[chosen] = values
+        result = self.space.approximations(*(part.reshape(self.shape) for part in parts))
+        is_undefined = ~np.isin(np.arange(self.size), chosen).reshape(self.shape)
+        return PadicArray(result.space, NoPlace(is_undefined), result._finite)
 
     def series(self) -> Any:
         """Return numbers as text of PARI and Sage, lowest power first: str for shape (), else objects (*).
@@ -496,11 +505,17 @@ class PadicArray(NumberArray):
     def integers(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
         """Return p^F times the numbers as integers from 0 on, objects (*), and how many of their digits are known.
 
+        Raises:
+            DomainError: a number is undefined.
+
         >>> from adelic.numbers import padic
         >>> x, known = padic([1, "1/2"], 2, precision=3, fractional_digits=1).integers()
         >>> x.tolist(), known.tolist()
         ([2, 1], [3, 3])
         """
+        if self._real.has_undefined:
+            at = at_position(np.argwhere(self._real.mask)[0].tolist())
+            raise DomainError(f"the number{at} is undefined, so it has no digits; x[~x.mask] leaves such numbers out")
         values = np.empty(self.size, dtype=object)
         values[:] = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
         return values.reshape(self.shape), self._finite.known[..., 0].astype(np.int64)

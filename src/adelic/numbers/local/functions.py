@@ -42,27 +42,27 @@ class TooFewDigitsError(FunctionError):
     """The known digits do not tell a value, or whether there is one."""
 
 
-def _refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
+def refuse(error: type[FunctionError], where: npt.NDArray[np.bool_], reason: Callable[[int], str]) -> None:
     """Raise an error if it fails at a number."""
     if where.any():
         raise error(where, reason(int(where.argmax())))
 
 
-def _parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts, Counts]:
+def parameters(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts, Counts]:
     """Return p, N and F of a window; how many digits of each number are known, and how many of those are 0 first."""
     f = window.fractional_digits
     known = x.known[:, 0].astype(np.int64)
     return window.primes[0], window.precisions[0], f, known, finite.valuations(x, f)[:, 0] + f
 
 
-def _values(x: FinitePlaces, p: int) -> Any:
+def residues(x: FinitePlaces, p: int) -> Any:
     """Return the residues: one number alone as the type that multiplies fastest, several as objects."""
     values = finite.residues(x.digits[:, 0], p)
     long = [integers.as_long(value, x.digits.shape[-1] * p.bit_length()) for value in values]
     return long[0] if len(long) == 1 else np.array(long, dtype=object)
 
 
-def _power(p: int, exponents: Counts) -> Any:
+def power(p: int, exponents: Counts) -> Any:
     """Return p to one power, or to one each."""
     return _of_each(lambda k: integers.as_long(p, k * p.bit_length()) ** k, exponents)
 
@@ -90,10 +90,10 @@ def unit_part(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     >>> print(padic(12, 2, 6).unit())
     …0011_2
     """
-    p, precision, f, known, v = _parameters(x, window)
-    _refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known, so it has no known unit part")
+    p, precision, f, known, v = parameters(x, window)
+    refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known, so it has no known unit part")
     known = np.minimum(known - v + f, precision)
-    return _values(x, p) // _power(p, v) * p**f % _power(p, known), known
+    return residues(x, p) // power(p, v) * p**f % power(p, known), known
 
 
 def is_square(x: FinitePlaces, window: Window) -> npt.NDArray[np.bool_]:
@@ -103,13 +103,13 @@ def is_square(x: FinitePlaces, window: Window) -> npt.NDArray[np.bool_]:
     >>> padic([2, 3, 98, 14], 7).is_square()
     array([ True, False,  True, False])
     """
-    p, _, f, known, v = _parameters(x, window)
+    p, _, f, known, v = parameters(x, window)
     is_zero = v >= known
     is_even = (v - f) % 2 == 0
     if p > 2:
         return np.asarray(is_zero | is_even & (legendre(_unit_digit(x, v), p) == 1))
     is_one = _unit_digit(x, v, 3) % 2 ** np.minimum(known - v, 3) == 1
-    _refuse(
+    refuse(
         TooFewDigitsError,
         ~is_zero & is_even & is_one & (known - v < 3),
         lambda i: "three digits of the unit part tell whether it is a square",
@@ -133,7 +133,7 @@ def square_root(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     >>> padic(2, 7, 4).sqrt().lift(), 2166**2 % 7**4
     (2166, 2)
     """
-    p, precision, f, known, v = _parameters(x, window)
+    p, precision, f, known, v = parameters(x, window)
 
     def reason(i: int) -> str:
         if (v[i] - f) % 2:
@@ -143,14 +143,14 @@ def square_root(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
         modulus = 2 ** min(int(known[i] - v[i]), 3)
         return f"its unit part is {_unit_digit(x, v, 3)[i] % modulus} modulo {modulus}, and squares are 1 modulo 8"
 
-    _refuse(UndefinedError, ~is_square(x, window), reason)
+    refuse(UndefinedError, ~is_square(x, window), reason)
     is_zero = v >= known  # the root has at least half the valuation
     one = int(is_zero[0]) if len(is_zero) == 1 else is_zero.astype(np.int64)
     digits = np.where(is_zero, 1, _unit_digit(x, v))
-    root = _unit_root(_values(x, p) // _power(p, v) + one, digits, p, int((known - v).max()))
+    root = _unit_root(residues(x, p) // power(p, v) + one, digits, p, int((known - v).max()))
     shift = (v - f) // 2 + f
     known = np.where(is_zero, f - (f - known) // 2, np.minimum(shift + known - v - (p == 2), precision))
-    return root * _power(p, np.where(is_zero, known, shift)) % _power(p, known), known
+    return root * power(p, np.where(is_zero, known, shift)) % power(p, known), known
 
 
 def _unit_root(unit: Any, digits: npt.NDArray[Any], p: int, r: int) -> Any:
@@ -212,27 +212,27 @@ def exponential(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     >>> print(padic(5, 5, 4).exp())
     …3311_5
     """
-    p, _, f, known, v = _parameters(x, window)
+    p, _, f, known, v = parameters(x, window)
     least = 2 if p == 2 else 1
     is_zero = v >= known
-    _refuse(
+    refuse(
         UndefinedError,
         ~is_zero & (v - f < least),
         lambda i: f"its valuation is {v[i] - f}, and the series converges for those from {least} on",
     )
-    _refuse(
+    refuse(
         TooFewDigitsError,
         known - f < least,
         lambda i: f"the series converges for valuations from {least} on, and its own is not known",
     )
-    value = _values(x, p) // p**f
+    value = residues(x, p) // p**f
     precision = int((known - f).max())
     base = integers.as_long(p, precision * p.bit_length())
     result = value + 1
     lost = int(p == 2)
     for digits in integers.doublings(precision, 2 * max(least, int((v - f).min())) - lost, lost):
         result = result * (1 + value - _logarithm(result, 1, p, digits)) % base**digits
-    return result * p**f % _power(p, known), known
+    return result * p**f % power(p, known), known
 
 
 def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
@@ -244,9 +244,9 @@ def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     >>> print(padic(6, 5, 4).log())     # and exp of it is 6
     …4210_5
     """
-    p, precision, f, known, v = _parameters(x, window)
-    _refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known; 0 has no logarithm")
-    _refuse(
+    p, precision, f, known, v = parameters(x, window)
+    refuse(TooFewDigitsError, v >= known, lambda i: "no digit other than 0 is known; 0 has no logarithm")
+    refuse(
         UndefinedError,
         v != f,
         lambda i: (
@@ -255,9 +255,9 @@ def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
         ),
     )
     digits = np.maximum(known - f, 2 if p == 2 else 1)
-    result = _logarithm(_values(x, p) // p**f, 2 if p == 2 else p - 1, p, int(digits.max()))
+    result = _logarithm(residues(x, p) // p**f, 2 if p == 2 else p - 1, p, int(digits.max()))
     known = np.minimum(digits + f, precision)
-    return result * p**f % _power(p, known), known
+    return result * p**f % power(p, known), known
 
 
 def _logarithm(x: Any, exponent: int, p: int, r: int) -> Any:
@@ -302,13 +302,13 @@ def teichmuller(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
     >>> print(padic(2, 5, 4).teichmuller())
     …1212_5
     """
-    p, precision, f, known, v = _parameters(x, window)
-    _refuse(
+    p, precision, f, known, v = parameters(x, window)
+    refuse(
         UndefinedError,
         (v < known) & (v < f),
         lambda i: f"its valuation is {v[i] - f}, so it has no residue modulo {p}",
     )
-    _refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
+    refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
     base = integers.as_long(p, precision * p.bit_length())
 
     # Numbers with one residue have one lift, of which there are p at most.

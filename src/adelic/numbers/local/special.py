@@ -15,11 +15,15 @@ import numpy.typing as npt
 
 from adelic.numbers.algebraic.polynomials import load_flint
 from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.local.functions import Counts, TooFewDigitsError, UndefinedError
-from adelic.numbers.local.functions import _parameters as parameters
-from adelic.numbers.local.functions import _power as power
-from adelic.numbers.local.functions import _refuse as refuse
-from adelic.numbers.local.functions import _values as values_of
+from adelic.numbers.local.functions import (
+    Counts,
+    TooFewDigitsError,
+    UndefinedError,
+    parameters,
+    power,
+    refuse,
+    residues,
+)
 from adelic.numbers.primes import valuation
 from adelic.numbers.window import Window
 
@@ -41,7 +45,7 @@ def _integral(x: FinitePlaces, window: Window) -> tuple[int, int, int, Counts, A
         lambda i: f"its valuation is {v[i] - f}, and the function is one of p-adic integers",
     )
     refuse(TooFewDigitsError, known <= f, lambda i: "no digit from p^0 up is known")
-    return p, precision, f, known - f, values_of(x, p) // p**f
+    return p, precision, f, known - f, residues(x, p) // p**f
 
 
 def gamma(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
