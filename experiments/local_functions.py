@@ -24,12 +24,12 @@ import common
 import numpy as np
 from flint import fmpz
 
-from adelic.number_theory.root_numbers import load_pari
 from adelic.number_theory.symbols import hilbert_symbol
 from adelic.numbers import hensel_roots, padic
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.hensel import Residue
 from adelic.numbers.integers import divide_modulo
+from adelic.numbers.pari import load_pari
 
 PRIME, DIGITS = 7, 16  # of the functions; the digits of many numbers
 LARGE = 10**7 + 19

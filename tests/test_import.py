@@ -54,10 +54,10 @@ OPTIONAL = {
     "integrations/transformers/models.py": {"transformers"},
     "integrations/transformers/texts.py": {"transformers"},
     "number_theory/multiplicative.py": {"flint"},
-    "number_theory/root_numbers.py": {"cypari"},
     "numbers/algebraic/polynomials.py": {"flint"},
     "probing/findings.py": {"sklearn"},
     "numbers/integers.py": {"flint", "gmpy2"},
+    "numbers/pari.py": {"cypari"},
     "numbers/primes.py": {"flint"},
 }
 

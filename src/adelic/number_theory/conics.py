@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from adelic.data.drawn import Operands, SampledTask, Variants
 from adelic.errors import ConfigurationError, DomainError
 from adelic.number_theory.drawing import answers_with, held_out, kept
-from adelic.number_theory.root_numbers import PARI_LOCK, load_pari
 from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position
+from adelic.numbers.pari import PARI_LOCK, load_pari
 from adelic.storage.options import option
 
 

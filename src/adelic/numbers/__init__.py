@@ -1,7 +1,7 @@
 """Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, algebraic numbers, decoding.
 
-It may import NumPy, and numba, python-flint and gmpy2 when they are used, and of this package `adelic.errors` alone.
-numba is imported when many numbers are first computed with; if it is not installed, the reference computes these
+It may import NumPy, and numba, python-flint, cypari and gmpy2 when they are used, and of this package `adelic.errors`
+alone. numba is imported when many numbers are first computed with; if it is not installed, the reference computes these
 too. The public names are in `__all__`. Inside:
 
 - `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` a caller's values
@@ -29,6 +29,7 @@ from adelic.numbers.hensel import hensel_digits
 from adelic.numbers.local.array import PadicArray, padic
 from adelic.numbers.local.continuous import mahler_coefficients, mahler_sum, random_padic
 from adelic.numbers.local.matrices import solve_rational
+from adelic.numbers.local.polynomials import evaluate, factor, newton_polygon, resultant, slope_factors
 from adelic.numbers.local.rational import Period, norm, period, valuation
 from adelic.numbers.local.recognition import minimal_polynomial
 from adelic.numbers.local.roots import hensel_roots
@@ -46,16 +47,21 @@ __all__ = [
     "RedundantResidueCode",
     "SpaceChoice",
     "choose_space",
+    "evaluate",
+    "factor",
     "hensel_digits",
     "hensel_roots",
     "is_prime",
     "mahler_coefficients",
     "mahler_sum",
     "minimal_polynomial",
+    "newton_polygon",
     "norm",
     "padic",
     "period",
     "random_padic",
+    "resultant",
+    "slope_factors",
     "solve_rational",
     "valuation",
 ]

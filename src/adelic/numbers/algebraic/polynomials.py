@@ -296,15 +296,3 @@ def hensel_root(f: tuple[int, ...], r: int, p: int, precision: int) -> int:
         modulus = half * half
         r = (r - evaluate(f, r, modulus) * inverse) % modulus
     return int(r % p**precision)
-
-
-def squarefree(f: Sequence[int]) -> tuple[int, ...]:
-    """Return the product of the different irreducible factors of an integer polynomial: f / gcd(f, f'), primitive.
-
-    >>> squarefree((4, 8, 4)), squarefree((-2, 0, 1))
-    ((1, 1), (-2, 0, 1))
-    """
-    g = load_flint("hensel_roots").fmpz_poly(list(f))
-    quotient = g // g.gcd(g.derivative())
-    divisor = quotient.content() if quotient.leading_coefficient() > 0 else -quotient.content()
-    return tuple(int(c // divisor) for c in quotient.coeffs())

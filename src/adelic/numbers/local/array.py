@@ -53,6 +53,25 @@ class LocalField:
         """Return rational numbers as an array."""
         return self.array(finite.encoded(rationals.read(values, floats=floats), self.window))
 
+    def lifts(self, values: Any, digits: int = 1) -> tuple[npt.NDArray[np.object_], int, npt.NDArray[np.int64]]:
+        """Return v, s and k: the numbers v · p^(−s), v integers from 0 on, objects (*), known modulo p^k, k int64 (*).
+
+        Of rational numbers k is digits · (1 + s): an operation that needs no more takes them as exact.
+
+        >>> from adelic.numbers import padic
+        >>> v, s, k = padic(1, 2).space.lifts([1, "1/2"], 3)
+        >>> v.tolist(), s, k.tolist()
+        ([2, 1], 1, [6, 6])
+        """
+        p = self.window.primes[0]
+        if not isinstance(values, PadicArray):
+            numbers = rationals.read(values, floats="never")
+            s = largest_valuation(numbers.denominators, p)
+            window = Window((p,), (digits * (1 + s),), s)
+            values = LocalField(window).array(finite.encoded(numbers, window))
+        found, known = self.encode(0)._coerce(values).integers()
+        return found, values.fractional_digits, known
+
     def approximations(self, values: Any, below: Any, modulo: Any) -> "PadicArray":
         """Return the numbers values · p^(−below), known modulo p^modulo, in a window that ends as this field's.
 
@@ -545,27 +564,20 @@ class PadicArray(NumberArray):
         >>> x.series().tolist(), (A[0, 0] * x[0] + A[0, 1] * x[1]).series()
         (['7^-1 + O(7^2)', 'O(7^3)'], '1 + O(7^3)')
         """
-        field: LocalField = self.space
-        is_array = isinstance(b, PadicArray)
-        numbers = self._coerce(b) if is_array else rationals.read(b, floats="never")
-        batch, n, k = matrices.checked_shapes("solve", self.shape, numbers.shape)
-        f, (a, known) = self.fractional_digits, self._matrices()
-        if is_array:
+        field, f, (a, known) = self.space, self.fractional_digits, self._matrices()
+        right, depth, known_b = field.lifts(b, 4 * self.precision)  # more than elimination computes with
+        if isinstance(b, PadicArray):
             field = LocalField(self._window.union(b._window))
-            depth, (right, known_b) = b.fractional_digits, b.integers()
-        else:  # exact, to more digits than elimination computes with
-            depth = largest_valuation(numbers.denominators, self.p)
-            window = Window((self.p,), (4 * self.precision + 2 * depth,), depth)
-            right, known_b = LocalField(window).array(finite.encoded(numbers, window)).integers()
-        columns = (*numbers.shape[:-2], n, k)
+        batch, n, k = matrices.checked_shapes("solve", self.shape, right.shape)
+        shape = (*batch, n) if right.ndim == 1 else (*batch, n, k)
+        columns = (*right.shape[:-2], n, k)
         right, known_b = (np.broadcast_to(c.reshape(columns), (*batch, n, k)) for c in (right, known_b))
         # A·x = b for p^F·A and p^G·b has the solution p^(G − F)·x.
         digits = max(field.window.precision - field.window.fractional_digits + depth - f, 1)
         try:
-            x, below, modulo = matrices.solve(a, known, right, known_b if is_array else None, self.p, digits)
+            x, below, modulo = matrices.solve(a, known, right, known_b, self.p, digits)
         except FunctionError as error:
             raise self._matrix_error(error) from None
-        shape = (*batch, n) if len(numbers.shape) == 1 else (*batch, n, k)
         x, modulo = x.reshape(shape), modulo.reshape(shape)
         return field.approximations(x, below + depth - f, modulo - depth + f)
 
@@ -656,11 +668,12 @@ class PadicArray(NumberArray):
         return self.space.approximations(found.reshape(*self.shape[:-2], m, m), self.fractional_digits, self.precision)
 
     def _matrices(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
-        """Return `integers` as a batch of matrices, (size, n, m), or raise `SpaceError`."""
+        """Return integers, p^F times the numbers, and how many digits of them are known, as matrices (size, n, m)."""
         if self.ndim < 2:
             raise SpaceError(f"an array of shape {self.shape} is no matrix; shape (n, m), or (*, n, m), is a batch")
-        values, known = (c.reshape(prod(self.shape[:-2]), *self.shape[-2:]) for c in self.integers())
-        return values, known
+        shape = prod(self.shape[:-2]), *self.shape[-2:]
+        values, known = self.integers()
+        return values.reshape(shape), known.reshape(shape)
 
     def _matrix_error(self, error: FunctionError) -> PrecisionError:
         where = at_position(np.unravel_index(error.where.argmax(), self.shape[:-2]))

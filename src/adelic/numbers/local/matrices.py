@@ -128,7 +128,7 @@ def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, C
 
 
 def solve(
-    a: Integers, known: Counts, b: Integers, known_b: Counts | None, p: int, digits: int
+    a: Integers, known: Counts, b: Integers, known_b: Counts, p: int, digits: int
 ) -> tuple[Integers, int, Counts]:
     """Return x, s and c: the solutions x · p^(−s) of a·x = b, (size, n, k), known modulo p^c, at most p^digits.
 
@@ -140,13 +140,12 @@ def solve(
         a: integers (size, n, n).
         known: how many digits of them are known, (size, n, n).
         b: integers (size, n, k); either size may be 1.
-        known_b: how many digits of them are known, (size, n, k); None for exact ones.
+        known_b: how many digits of them are known, (size, n, k).
         p: prime.
-        digits: c is at most that; b has to be right modulo p to that power and twice the greatest of `known`.
+        digits: c is at most that; b has to be known to p^digits and twice the greatest of `known` to count as exact.
 
-    >>> x, s, c = solve(
-    ...     np.array([[[2, 1], [1, 1]]], dtype=object), np.full((1, 2, 2), 4), np.array([[[1], [0]]]), None, 7, 4
-    ... )
+    >>> a, b = np.array([[[2, 1], [1, 1]]], dtype=object), np.array([[[1], [0]]], dtype=object)
+    >>> x, s, c = solve(a, np.full(a.shape, 4), b, np.full(b.shape, 12), 7, 4)
     >>> (x // 7**s).tolist(), c.tolist()
     ([[[1], [2400]]], [[[4], [4]]])
     """
@@ -171,8 +170,7 @@ def solve(
     x = np.matmul(inverse, b * powers(p, factors)) % p ** (digits + level)
     least = _least(inverse, p, digits + level, -1)  # N plus the valuations of the rows of a^(−1)
     error = _least(x, p, digits + level, -2) - level
-    if known_b is not None:
-        error = np.minimum(error, (known_b + factors - level).min(axis=-2, keepdims=True, initial=digits))
+    error = np.minimum(error, (known_b + factors - level).min(axis=-2, keepdims=True, initial=digits))
     return x, level, np.minimum(least + error, digits)
 
 
