@@ -243,3 +243,20 @@ def test_python_functions_of_one_number():
         int(padic("1/5", 5))
     with pytest.raises(TypeError, match="is not one number"):
         int(padic([1, 2], 5))
+
+
+@pytest.mark.parametrize("p", [2, 3, 127, 131, 251, 10007, 65521, 2**31 - 1, 2**32 - 5, 2**32 + 15])
+def test_residues_of_one_digit_are_those_of_integers(p):
+    rng = np.random.default_rng(0)
+    a, b = ([int(v) for v in rng.integers(0, p, 50)] + [0, 0, p - 1, p - 1, 1] for _ in range(2))
+    b[-5:] = [0, p - 1, 0, p - 1, p - 1]
+    x, y = padic(a, p, 1), padic(b, p, 1)
+    for found, exact in (
+        (x + y, [u + v for u, v in zip(a, b, strict=True)]),
+        (x - y, [u - v for u, v in zip(a, b, strict=True)]),
+        (x * y, [u * v for u, v in zip(a, b, strict=True)]),
+        (3 * x - 7, [3 * u - 7 for u in a]),
+    ):
+        assert found.lift().tolist() == [v % p for v in exact]
+        assert found.digits.dtype == x.digits.dtype
+        assert (found.known == 1).all()

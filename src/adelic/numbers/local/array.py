@@ -261,13 +261,14 @@ class PadicArray(NumberArray):
         >>> padic([-1, "1/3"], 5, precision=3).lift(), padic("7/5", 5, fractional_digits=1).lift()
         (array([124,  42]), Fraction(7, 5))
         """
-        flat = self.reshape(-1)._finite
-        values: list[Any] = finite.residues(flat.digits[:, 0], self.p)
+        # Lifts are below p^N, so int64 holds all of them or an array of objects is needed.
+        if not self.fractional_digits and self.p**self.precision <= 2**63:
+            powers = np.array([self.p**k for k in reversed(range(self.precision))])
+            return self._result(self._finite.digits[..., 0, :].astype(np.int64) @ powers)
+        values = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
-        # Lifts are below p^N, so int64 holds all of them or an array of objects is needed.
-        is_small = not self.fractional_digits and self.p**self.precision <= 2**63
-        return self._result(np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape))
+        return self._result(rationals.objects(values).reshape(self.shape))
 
     def __int__(self) -> int:
         """Return the `lift` of one p-adic integer."""
