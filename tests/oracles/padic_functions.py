@@ -57,6 +57,37 @@ def roots(coefficients, p, precision):
     return sorted(triple(root, p) for root in pari(f"polrootspadic({text}, {p}, {precision})"))
 
 
+def more_of_pari(rng):
+    """Return n-th roots, rational numbers from digits, and products of matrices, as PARI computes and writes them."""
+    from cypari import pari
+    from cypari._pari import PariError
+
+    powers, rationals, products = [], [], []
+    for p in (*PRIMES[:-1], 2**89 - 1):
+        for n in (2, 3, 4, 6, 7, 14):
+            for k in range(3):
+                v = rng.choice((0, n))
+                q = Fraction(rng.randint(-99, 99) or 1, rng.randint(1, 20)) ** (n if k % 2 else 1) * p**v
+                x = pari(f"{q} + O({p}^{rng.randint(4, 9) + v})")
+                try:
+                    root = str(pari(f"sqrtn({x}, {n})"))
+                except PariError:
+                    root = None
+                powers += [{"p": p, "n": n, "x": str(x), "root": root}]
+        for _ in range(12):
+            q, k = Fraction(rng.randint(-999, 999), p * rng.randint(1, 99) + 1), rng.randint(2, 12)
+            x = pari(f"Mod({q}, {p}^{k})")
+            found = str(pari.bestappr(x))
+            rationals += [{"p": p, "x": f"{x.lift()} + O({p}^{k})", "q": None if found == "[]" else found}]
+        a, b = (
+            [str(pari(f"{p}^{rng.randint(-1, 2)}*{rng.randint(-99, 99)} + O({p}^{rng.randint(3, 9)})")) for _ in "1234"]
+            for _ in "ab"
+        )
+        c = pari("[{},{};{},{}]".format(*a)) * pari("[{},{};{},{}]".format(*b))
+        products += [{"p": p, "a": a, "b": b, "product": [str(c[i, j]) for i in (0, 1) for j in (0, 1)]}]
+    return {"powers": powers, "rationals": rationals, "products": products}
+
+
 def main():
     """Write the file."""
     from cypari import pari
@@ -85,7 +116,9 @@ def main():
         "command": "python tests/oracles/padic_functions.py",
         "encoding": "f(q + O(p^precision)) as [unit part, valuation, absolute precision]; null where PARI has an error",
     }
-    text = json.dumps({"meta": meta, "values": values, "roots": polynomials}).replace("}, {", "},\n{")
+    text = json.dumps({"meta": meta, "values": values, "roots": polynomials} | more_of_pari(rng)).replace(
+        "}, {", "},\n{"
+    )
     Path(__file__).with_suffix(".json").write_text(text + "\n", encoding="utf-8")
 
 

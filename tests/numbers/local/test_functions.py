@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adelic.errors import DomainError, PrecisionError
+from adelic.errors import ConfigurationError, DecodingError, DomainError, PrecisionError
 from adelic.numbers import hensel_roots, integers, norm, padic, valuation
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import Residue, to_digits
@@ -216,3 +216,73 @@ def test_errors_name_number_prime_and_reason(call, error, message):
     with pytest.raises(error, match=message) as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("p", "n", "digits"), [(2, 2, 7), (2, 3, 6), (2, 4, 7), (3, 3, 4), (3, 6, 4), (5, 4, 3), (7, 14, 3)]
+)
+def test_nth_roots_by_trying_all(p, n, digits):
+    modulus, powers = p**digits, {}
+    units = [y for y in range(modulus) if y % p]
+    for y in units:
+        powers.setdefault(pow(y, n, modulus), []).append(y)
+    roots = padic(units, p, digits).roots(n, errors="mask")
+    assert roots.mask.all(axis=1).tolist() == roots.mask.any(axis=1).tolist() == [u not in powers for u in units]
+    known = digits - valuation(n, p)
+    assert (np.ma.compressed(roots.known) == known).all()
+    for u, found in zip(units, roots.lift().tolist(), strict=True):
+        if u in powers:
+            assert sorted(found) == sorted({y % p**known for y in powers[u]})
+
+
+@pytest.mark.parametrize("row", ORACLE["powers"], ids=lambda row: f"{row['p']}-{row['n']}")
+def test_nth_roots_against_pari(row):
+    p, n = row["p"], row["n"]
+    x = padic(row["x"], p, 40, fractional_digits=1)
+    roots = x.roots(n, errors="mask")
+    if roots.mask.all():
+        error = DomainError if row["root"] is None else PrecisionError  # 9 + O(8) is no fourth power: PARI does not ask
+        with pytest.raises(error):
+            x.roots(n)
+    else:
+        theirs = padic(row["root"], p, 40, fractional_digits=1)
+        assert (roots == theirs).any()
+        assert (roots.known >= theirs.known).all()
+        assert (roots**n == x).all()
+        if n == 2:
+            assert roots[0].series() == x.sqrt().series()
+
+
+def test_decoding_against_pari():
+    for row in ORACLE["rationals"]:
+        x = padic(row["x"], row["p"])
+        q = Fraction(row["q"] or 0)
+        is_at_the_bound = 2 * max(abs(q.numerator), q.denominator) ** 2 == row["p"] ** int(
+            x.known
+        )  # PARI's takes it in
+        if row["q"] is None or is_at_the_bound:
+            with pytest.raises(DecodingError, match="no rational number"):
+                x.decode()
+        else:
+            assert x.decode() == q
+
+
+@pytest.mark.parametrize("row", ORACLE["products"], ids=lambda row: str(row["p"]))
+def test_products_of_matrices_against_pari(row):
+    """Digits and precision, as PARI writes them."""
+    a, b = (padic(row[name], row["p"], 40, fractional_digits=2).reshape(2, 2) for name in "ab")
+    assert (a @ b).series().reshape(-1).tolist() == row["product"]
+
+
+def test_what_has_no_nth_root_and_zero():
+    assert padic(["O(5^3)", "2*5^3 + O(5^5)"], 5).roots(3).series().tolist() == [["O(5)"], ["3*5 + O(5^3)"]]
+    for value, p, n, error, words in (
+        (3, 7, 2, DomainError, "its unit part is 3 modulo 7, where that is no power of order 2"),
+        (7, 7, 2, DomainError, "2 does not divide its valuation 1"),
+        (2, 3, 3, DomainError, r"its unit part is no power of order 3 modulo 3\^2"),
+        ("1 + O(3)", 3, 3, PrecisionError, "2 digits of the unit part tell"),
+        (1, 2**61 - 1, 2**61 - 2, ConfigurationError, "above 10000"),
+        (1, 7, 0, ConfigurationError, "n=0 must be a whole number from 1 on"),
+    ):
+        with pytest.raises(error, match=words):
+            padic(value, p).roots(n)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -24,6 +25,7 @@ from adelic.numbers.primes import largest_valuation, split
 from adelic.numbers.window import DEFAULT_PRECISION, MOST_DIGITS, Window, checked_count, checked_prime, checked_window
 
 _EXACT = 2**62  # the k of O(p^k) of a number that is known exactly
+_MOST_ROOTS = 10_000
 _SYSTEMS = ("cypari", "cypari2", "sage")  # whose p-adic numbers are read as they print them
 _FACTOR = r"\d+(?:\s*\^\s*\(?-?\d{1,9}\)?|/\d+)?"
 _TERM = re.compile(rf"\s*([+-]?)\s*(O\(\s*)?({_FACTOR}(?:\s*\*\s*{_FACTOR})*)(?(2)\s*\))\s*")
@@ -265,7 +267,7 @@ class PadicArray(NumberArray):
         if not self.fractional_digits and self.p**self.precision <= 2**63:
             powers = np.array([self.p**k for k in reversed(range(self.precision))])
             return self._result(self._finite.digits[..., 0, :].astype(np.int64) @ powers)
-        values = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
+        values: list[Any] = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
         if self.fractional_digits:
             values = [Fraction(value, self.p**self.fractional_digits) for value in values]
         return self._result(rationals.objects(values).reshape(self.shape))
@@ -358,6 +360,43 @@ class PadicArray(NumberArray):
         adelic.errors.DomainError: …03_7 has no square root in Q_7: its unit part is 3 modulo 7, which is not a square
         """
         return self._apply(functions.square_root, f"has no square root in Q_{self.p}", errors, where)
+
+    def roots(self, n: int, *, errors: str = "raise", where: Any = True) -> "PadicArray":
+        """Return all n-th roots in Q_p, (*, d): each number has d = gcd(n, p − 1), or gcd(n, 2) if p = 2, or none.
+
+        p^v · u has roots if n divides v and u = ω·t is a power: ω, of order p − 1, is one modulo p, and log(t)/n lies
+        where exp converges. If p^k is the power of p in n, k digits of the unit part fewer are known than of the
+        number's; of a number whose known digits are all 0, an n-th of them, rounded up.
+
+        Args:
+            n: from 1 on; 2 for both square roots.
+            errors: as for `sqrt`.
+            where: as for `sqrt`.
+
+        Returns:
+            `PadicArray` (*, d), ordered by the unit part modulo p; first the one that is 1 modulo 4 if p = 2.
+
+        Raises:
+            DomainError: a number has no such root in Q_p.
+            PrecisionError: too few digits are known to tell.
+            ConfigurationError: n is not an integer from 1 on, or d is above 10,000.
+            MissingExtraError: python-flint is not installed, and d is above 1.
+
+        Source: Koblitz (1984), IV.1; Sage's `nth_root(n, all=True)`; PARI's `sqrtn` gives one root.
+
+        >>> from adelic.numbers import padic
+        >>> cube_roots = padic([8, 6], 7, precision=4).roots(3, errors="mask")
+        >>> cube_roots.shape, cube_roots[0].lift(), cube_roots[0] ** 3 == 8, cube_roots.mask[:, 0]
+        ((2, 3), array([2094,    2,  305]), array([ True,  True,  True]), array([False, False]))
+        """
+        n = checked_count("n", n, error=ConfigurationError)
+        count = functions.count_of_roots(n, self.p)
+        if count > _MOST_ROOTS:
+            raise ConfigurationError(
+                f"a number has {describe(count)} roots of order {describe(n)}, above {_MOST_ROOTS}"
+            )
+        reason = f"has no root of order {n} in Q_{self.p}"
+        return self._apply(partial(functions.nth_roots, n=n), reason, errors, where, count)
 
     def exp(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return Σ x^j / j!, which converges if v(x) > 1/(p − 1): v(x) >= 1, or 2 if p = 2.

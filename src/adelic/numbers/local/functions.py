@@ -10,13 +10,14 @@ Arithmetic (1973), II.3 for squares.
 
 from collections.abc import Callable
 from functools import cache
-from math import isqrt, lcm
+from math import gcd, isqrt, lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.numbers import finite, integers
+from adelic.numbers.algebraic.polynomials import roots_modulo
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import legendre, valuation
 from adelic.numbers.window import Window
@@ -225,14 +226,18 @@ def exponential(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
         known - f < least,
         lambda i: f"the series converges for valuations from {least} on, and its own is not known",
     )
-    value = residues(x, p) // p**f
-    precision = int((known - f).max())
+    result = _exponential(residues(x, p) // p**f, p, int((known - f).max()), max(least, int((v - f).min())))
+    return result * p**f % power(p, known), known
+
+
+def _exponential(value: Any, p: int, precision: int, v: int) -> Any:
+    """Return the exponentials modulo p^precision of integers whose valuations are v or more."""
     base = integers.as_long(p, precision * p.bit_length())
     result = value + 1
     lost = int(p == 2)
-    for digits in integers.doublings(precision, 2 * max(least, int((v - f).min())) - lost, lost):
+    for digits in integers.doublings(precision, 2 * v - lost, lost):
         result = result * (1 + value - _logarithm(result, 1, p, digits)) % base**digits
-    return result * p**f % power(p, known), known
+    return result
 
 
 def logarithm(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
@@ -309,13 +314,76 @@ def teichmuller(x: FinitePlaces, window: Window) -> tuple[Any, Counts]:
         lambda i: f"its valuation is {v[i] - f}, so it has no residue modulo {p}",
     )
     refuse(TooFewDigitsError, known <= f, lambda i: f"its residue modulo {p} is not known")
-    base = integers.as_long(p, precision * p.bit_length())
-
     # Numbers with one residue have one lift, of which there are p at most.
-    distinct, where = np.unique(_unit_digit(x, np.full_like(v, f)), return_inverse=True)
-    root = distinct.astype(object) if len(distinct) > 1 else distinct.item() + base * 0
-    for digits in integers.doublings(precision - f):
+    roots = _of_each(lambda a: _teichmuller(a, p, precision - f), _unit_digit(x, np.full_like(v, f)))
+    return roots * p**f, np.full_like(known, precision)
+
+
+def _teichmuller(residue: int, p: int, precision: int) -> Any:
+    """Return the lift of a residue modulo p^precision."""
+    base = integers.as_long(p, precision * p.bit_length())
+    root = residue + base * 0
+    for digits in integers.doublings(precision):
         modulus = base**digits
-        root = root * (1 + (_pow(root, p - 1, modulus) - 1) * ((modulus - 1) // (p - 1))) % modulus
-    roots = root * p**f
-    return roots[where] if len(distinct) > 1 else roots, np.full_like(known, precision)
+        root = root * (1 + (pow(root, p - 1, modulus) - 1) * ((modulus - 1) // (p - 1))) % modulus
+    return root
+
+
+def count_of_roots(n: int, p: int) -> int:
+    """Return how many n-th roots a number has in Q_p if it has one: the roots of unity whose order divides n.
+
+    >>> count_of_roots(3, 7), count_of_roots(5, 7), count_of_roots(6, 2)
+    (3, 1, 2)
+    """
+    return gcd(n, p - 1 if p > 2 else 2)
+
+
+def nth_roots(x: FinitePlaces, window: Window, n: int) -> tuple[Any, Counts]:
+    """Return all n-th roots, objects (size, `count_of_roots`), ordered by their unit parts modulo p, or 4.
+
+    A unit is ω·t with t = 1 modulo p; or modulo 4, and ω = ±1, if p = 2. Its roots are ω' · exp(log(t) / n) with
+    ω'^n = ω, if exp converges there. To divide by n loses v(n) digits, and exp and log lose none.
+
+    >>> from adelic.numbers import padic
+    >>> print(padic(6, 5, 4).roots(2))
+    …4031_5
+    …0414_5
+    """
+    p, precision, f, known, v = parameters(x, window)
+    lost, least = valuation(n, p), 2 if p == 2 else 1
+    is_zero = v >= known
+    refuse(UndefinedError, ~is_zero & ((v - f) % n != 0), lambda i: f"{n} does not divide its valuation {v[i] - f}")
+    leading = np.where(is_zero, 1, _unit_digit(x, v, 2 if p == 2 else 1))
+    lifts = {a: _roots_of_unity(a, n, p, precision) for a in set(leading.tolist())}
+    refuse(
+        UndefinedError,
+        np.array([not lifts[a] for a in leading.tolist()]),
+        lambda i: f"its unit part is {leading[i]} modulo {p if p > 2 else 4}, where that is no power of order {n}",
+    )
+    r = np.where(is_zero, least + lost, known - v)
+    units = np.asarray(residues(x, p) // power(p, v), dtype=object).reshape(-1) + is_zero.astype(np.int64)
+    log = _logarithm(units, 2 if p == 2 else p - 1, p, max(int(r.max()), least))
+    end = least + lost
+    refuse(
+        UndefinedError,
+        np.asarray(log % power(p, np.minimum(r, end)) != 0) if lost else np.zeros(len(r), dtype=np.bool_),
+        lambda i: f"its unit part is no power of order {n} modulo {p}^{end}",
+    )
+    refuse(TooFewDigitsError, (r < end) & (lost > 0), lambda i: f"{end} digits of the unit part tell whether it is one")
+    digits = max(int(r.max()) - lost, least)
+    roots = _exponential(log // p**lost * pow(n // p**lost, -1, p**digits) % p**digits, p, digits, least)
+    shift = (v - f) // n + f
+    known = np.where(is_zero, f - (f - known) // n, np.minimum(shift + r - lost, precision))
+    scale, modulus = (np.asarray(power(p, k)).reshape(-1, 1) for k in (np.where(is_zero, known, shift), known))
+    return np.array([lifts[a] for a in leading.tolist()], dtype=object) * roots[:, None] * scale % modulus, known
+
+
+def _roots_of_unity(residue: int, n: int, p: int, precision: int) -> list[Any]:
+    """Return the Teichmüller lifts of the n-th roots of a residue modulo p, or ±1 for one modulo 4 if p = 2."""
+    count = count_of_roots(n, p)
+    if p == 2:
+        return [2 - residue] if count == 1 else [1, -1] if residue == 1 else []
+    # With n·k = count modulo p − 1, the roots are among those of order `count` of the k-th power.
+    power = pow(residue, pow(n // count, -1, (p - 1) // count), p)
+    found = [power] if count == 1 else roots_modulo((-power, *[0] * (count - 1), 1), p)
+    return [_teichmuller(a, p, precision) for a in found if pow(a, n, p) == residue]
