@@ -12,7 +12,7 @@ linear equations using p-adic expansions", Numer. Math. 40 (1982), for rational 
 
 from fractions import Fraction
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +28,6 @@ Integers = npt.NDArray[np.object_]
 Counts = npt.NDArray[np.int64]
 
 
-class _Triangle(NamedTuple):
-    """What elimination makes of matrices (size, n, m): P·A·Q = D·U with U of unit diagonal, and P·right.
-
-    Attributes:
-        exponents: the valuations of the pivots, ascending, (size, min(n, m)); `digits` if only 0 is left.
-        determinants: of P·A·Q's part in these columns, times the signs of the exchanges.
-        upper: U, modulo p^digits.
-        right: what the steps on rows made of other columns; row k still is to be divided by p^exponents[k].
-        order: the columns of A in their new order, (size, m).
-    """
-
-    exponents: Counts
-    determinants: Integers
-    upper: npt.NDArray[Any]
-    right: npt.NDArray[Any]
-    order: npt.NDArray[np.intp]
-
-
 def powers(p: int, exponents: Any) -> Integers:
     """Return p to powers from 0 on.
 
@@ -55,8 +37,13 @@ def powers(p: int, exponents: Any) -> Integers:
     return np.asarray(np.frompyfunc(lambda k: p ** int(k), 1, 1)(exponents), dtype=object)
 
 
-def _eliminated(a: Integers, right: Integers, p: int, digits: int) -> _Triangle:
-    """Bring matrices (size, n, m) modulo p^digits to triangular form, and take other columns (size, n, k) along."""
+def _eliminated(a: Integers, right: Integers, p: int, digits: int) -> tuple[Counts, Integers, Integers, Integers, Any]:
+    """Bring matrices A (size, n, m) to P·A·Q = L·D·U modulo p^digits, other columns C (size, n, k) to L^(−1)·P·C.
+
+    Returns:
+        The exponents of p in D, ascending, (size, min(n, m)), `digits` if only 0 is left; the determinants of P·L·D·Q;
+        U, with the diagonal 1; the other columns, divided by the unit parts of D; the order of A's columns, (size, m).
+    """
     size, n, m = a.shape
     modulus = p**digits
     dtype = np.int64 if modulus < 2**31 else object  # products then fit int64
@@ -86,7 +73,7 @@ def _eliminated(a: Integers, right: Integers, p: int, digits: int) -> _Triangle:
         steps = below // power[:, None, None]
         right[:, k + 1 :] = (right[:, k + 1 :] - steps * right[:, k, None]) % modulus
     determinants = signs.astype(object) * units.prod(axis=1) * powers(p, exponents.sum(axis=1))
-    return _Triangle(exponents, determinants, a, right, order)
+    return exponents, determinants, a, right, order
 
 
 def _level(a: Integers, known: Counts, p: int, axis: Any) -> tuple[Integers, int, Counts]:
@@ -109,7 +96,7 @@ def exponents(a: Integers, known: Counts, p: int, *, by_row: bool = False) -> tu
     (array([[1, 2]]), 4)
     """
     a, level, factors = _level(a, known, p, -1 if by_row else (-2, -1))
-    return _eliminated(a, a[..., :0], p, level).exponents, level, factors.reshape(len(a), -1)
+    return _eliminated(a, a[..., :0], p, level)[0], level, factors.reshape(len(a), -1)
 
 
 def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, Counts]:
@@ -123,8 +110,8 @@ def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, C
     ([12], [0], [5])
     """
     a, level, factors = _level(a, known, p, -1)
-    found = _eliminated(a, a[..., :0], p, level)
-    return found.determinants, factors.sum(axis=(1, 2)), level + found.exponents[:, :-1].sum(axis=1)
+    found, values, *_ = _eliminated(a, a[..., :0], p, level)
+    return values, factors.sum(axis=(1, 2)), level + found[:, :-1].sum(axis=1)
 
 
 def solve(
@@ -152,26 +139,30 @@ def solve(
     a, level, factors = _level(a, known, p, -1)
     size, n, _ = a.shape
     exact = digits + 2 * level
-    triangle = _eliminated(a, np.broadcast_to(np.eye(n, dtype=np.int64).astype(object), a.shape), p, exact)
-    ranks = (triangle.exponents < level).sum(axis=1)
-    if (ranks < n).any():
-        i = int((ranks < n).argmax())
-        raise TooFewDigitsError(
-            ranks < n,
-            f"singular as far as its digits are known: they show rank {ranks[i]} of {n}; more digits may show more, "
-            "and solve_rational takes exact entries",
-        )
-    upper = triangle.upper
-    rows = triangle.right * powers(p, level - triangle.exponents)[..., None]  # p^level times the inverse's
+    unit = np.broadcast_to(np.eye(n, dtype=np.int64).astype(object), a.shape)
+    found, _, upper, rows, order = _eliminated(a, unit, p, exact)
+    _check_ranks(
+        (found < level).sum(axis=1),
+        n,
+        "singular as far as its digits are known: they show rank {} of {}; more digits may "
+        "show more, and solve_rational takes exact entries",
+    )
+    rows = rows * powers(p, level - found)[..., None]  # p^level times the inverse's
     for k in reversed(range(1, n)):
         rows[:, :k] = (rows[:, :k] - upper[:, :k, k, None] * rows[:, k, None]) % p**exact
     inverse = np.empty(a.shape, dtype=object)
-    inverse[np.arange(size)[:, None], triangle.order] = rows % p ** (digits + level)
+    inverse[np.arange(size)[:, None], order] = rows % p ** (digits + level)
     x = np.matmul(inverse, b * powers(p, factors)) % p ** (digits + level)
     least = _least(inverse, p, digits + level, -1)  # N plus the valuations of the rows of a^(−1)
     error = _least(x, p, digits + level, -2) - level
     error = np.minimum(error, (known_b + factors - level).min(axis=-2, keepdims=True, initial=digits))
     return x, level, np.minimum(least + error, digits)
+
+
+def _check_ranks(ranks: Counts, full: int, text: str) -> None:
+    """Raise `TooFewDigitsError` if a rank is below the full one; both are named in the text."""
+    if (ranks < full).any():
+        raise TooFewDigitsError(ranks < full, text.format(ranks[ranks < full][0], full))
 
 
 def _least(values: Integers, p: int, top: int, axis: int) -> Counts:
@@ -192,19 +183,16 @@ def hermite(a: Integers, known: Counts, p: int) -> Integers:
     matrix = load_flint("hermite").fmpz_mat
     size, n, m = a.shape
     found, level, factors = exponents(a, known, p)
-    ranks = (found < level).sum(axis=1)
-    if (ranks < m).any():
-        i = int((ranks < m).argmax())
-        raise TooFewDigitsError(
-            ranks < m,
-            f"of rank {ranks[i]} as far as its digits are known, and only rank {m} has a Hermite form that they tell",
-        )
+    _check_ranks(
+        (found < level).sum(axis=1),
+        m,
+        "of rank {} as far as its digits are known, and only rank {} has a Hermite form that they tell",
+    )
     out = np.empty((size, m, m), dtype=object)
     for i in range(size):
         top = p ** (level - int(factors[i, 0]))
-        rows = a[i].tolist() + [[top * (j == k) for k in range(m)] for j in range(m)]
-        entries = matrix(n + m, m, [int(c) for row in rows for c in row]).hnf().entries()
-        out[i] = np.array([int(c) for c in entries[: m * m]], dtype=object).reshape(m, m)
+        rows = np.concatenate([a[i], top * np.eye(m, dtype=np.int64).astype(object)])
+        out[i].flat = [int(c) for c in matrix(n + m, m, rows.flatten().tolist()).hnf().entries()[: m * m]]
     return out
 
 

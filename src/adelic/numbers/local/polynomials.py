@@ -11,7 +11,7 @@ D. Roe, T. Vaccon, "Division and slope factorization of p-adic polynomials", ISS
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from math import ceil, inf, lcm, prod
+from math import ceil, gcd, inf, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -355,8 +355,8 @@ def factor(polynomial: Any, p: int | None = None, precision: int = DEFAULT_PRECI
     f is the product of their powers times its leading coefficient. Of a `PadicArray`, PARI factors the least lift.
     Let p^e be the greatest power in the inverse of Sylvester's matrix of a factor and the rest, both integral. If f is
     known modulo p^k and k > 2e, every f with these digits has such factors, and they agree as far as that inverse
-    tells. If a factor of degree n is known to more than 2·v(D)/n digits, with D its discriminant, all of them are
-    irreducible, by Krasner's lemma.
+    tells. All of them are irreducible if that of degree n is known to more than 2·v(D)/n digits, with D its
+    discriminant, by Krasner's lemma, or if its Newton polygon is one line without points of the lattice.
 
     Args:
         polynomial: f, one polynomial: coefficients (d + 1,), the constant one first.
@@ -399,26 +399,32 @@ def squarefree_parts(f: Sequence[Fraction], what: str) -> list[tuple[list[int], 
 def _factors(f: PadicArray) -> list[PadicArray]:
     """Return the monic irreducible factors of one polynomial with different ones, as far as its digits tell them."""
     (c, k, t), p = _monic(f), f.p
-    known = min(k)
-    pari = load_pari("factor")
+    d, known = len(c) - 1, min(k)
+    pari, polynomial = load_pari("factor"), algebraic.load_flint("factor").fmpz_poly
     with PARI_LOCK:
-        found = pari.factorpadic(pari(c[::-1]).Pol(), p, max(k))
-        factors = [[int(pari.lift(a)) for a in g.Vecrev()] for g in (found[0] if len(c) > 1 else [])]
+        found = pari.factorpadic(pari(c[::-1]).Pol(), p, max(k))[0] if d else []
+        factors = [np.array([int(pari.lift(a)) for a in g.Vecrev()], dtype=object) for g in found]
+    error = PrecisionError(
+        "the digits of the coefficients do not tell the factors: the discriminant is 0 as far as they are known, or "
+        "too small; more digits may tell, exact coefficients do"
+    )
+    if sum(len(g) - 1 for g in factors) < d:  # of a factor that is repeated
+        raise error
     out = []
     for i, g in enumerate(factors):
         n, ends = len(g) - 1, k
-        if len(factors) > 1:
-            rest = reduce(np.convolve, (np.array(h, dtype=object) for h in factors[:i] + factors[i + 1 :]))
-            inverse = solve_rational(sylvester(rest, np.array(g)).T, np.eye(len(c) - 1, dtype=np.int64))
+        if n < d:
+            rest = reduce(np.convolve, factors[:i] + factors[i + 1 :])
+            inverse = solve_rational(sylvester(rest, g).T, np.eye(d, dtype=np.int64))
             rows = [min(_valuation(q, p) for q in row if q) for row in inverse]
-            ends = [known + v for v in rows[:n][::-1]] + [max(k)] if known > -2 * min(rows) else [0]
-        different = int(algebraic.load_flint("factor").fmpz_poly(g).discriminant()) if n > 1 else 1
-        if found[1][i] > 1 or not different or min(ends) * n <= 2 * valuation(different, p) * (n > 1):
-            raise PrecisionError(
-                "the digits of the coefficients do not tell the factors: the discriminant is 0 as far as they are "
-                "known, or too small; more digits may tell, exact coefficients do"
-            )
-        out.append(original(f.space, g, ends, t))
+            ends = [known + v for v in rows[:n][::-1]] + [max(k)] if known > -2 * min(rows) else [0] * (n + 1)
+        different = int(polynomial(g.tolist()).discriminant()) if n > 1 else 1
+        is_told = different and min(ends) * n > 2 * valuation(different, p)
+        v = least(g, ends, p)[0]
+        is_pure = v < ends[0] and gcd(v, n) == 1 and all(e * n >= v * (n - j) for j, e in enumerate(ends))
+        if not (is_told or is_pure):
+            raise error
+        out.append(original(f.space, g.tolist(), ends, t))
     return out
 
 
