@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace, RedundantResidueCode
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError
+from adelic.numbers import padic
 from adelic.numbers.threshold import FEW
 
 PRIMES = (2**31 - 1, 2**31 + 11, 2**61 - 1, 2**63 - 25, 2**63 + 29, 2**64 - 59, 2**255 - 19, 2, 10007)
@@ -85,3 +86,11 @@ def test_digits_of_64_bits():
             space.from_digits(np.array([[0, wrong]], dtype=np.uint64), 1.0)
     with pytest.raises(EncodingError, match="float32 does not hold"):
         a.tensor()
+
+
+def test_functions_of_many_numbers_and_digits():
+    """Digits beyond 64 bits are objects, of many numbers at once, and of so many digits that halves are split."""
+    p = 2**89 - 1
+    x = padic([p * i for i in range(1, FEW + 3)], p, 4)
+    assert (x.exp().log() == x).all()
+    assert padic(9, p, 300).sqrt().digits.tolist() == [0] * 299 + [3]

@@ -491,7 +491,8 @@ def write_digits(values: Any, p: int, out: npt.NDArray[Any]) -> None:
         rest = (values % p**count).astype(integers.word_dtype(p))
         values = values // p**count
         for place in range(start, min(start + count, precision)):
-            rest, out[:, precision - 1 - place] = np.divmod(rest, p)
+            above = rest // p  # objects have no np.divmod
+            out[:, precision - 1 - place], rest = rest - above * p, above
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

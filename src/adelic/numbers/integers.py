@@ -132,7 +132,8 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     rest = np.array([int(piece) for piece in pieces[: -(-precision // leaf)]], dtype=word_dtype(p))
     digits = np.empty((len(rest), leaf), dtype=rest.dtype)
     for k in range(leaf):
-        rest, digits[:, k] = np.divmod(rest, p)
+        above = rest // p  # objects have no np.divmod
+        digits[:, k], rest = rest - above * p, above
     found: list[int] = digits.reshape(-1)[:precision].tolist()
     return found
 

@@ -195,8 +195,7 @@ def test_determinants_of_batches_by_permutations():
     signs = {s: (-1) ** sum(s[i] > s[j] for i in range(3) for j in range(i, 3)) for s in permutations(range(3))}
     expected = [sum(sign * prod(int(a[i, s[i]]) for i in range(3)) for s, sign in signs.items()) for a in values]
     for p, precision in ((2, 4), (7, 16), (2**89 - 1, 2)):
-        if p < 2**64:
-            assert (padic(values, p, precision).det() == expected).all()
+        assert (padic(values, p, precision).det() == expected).all()
     regular = values[np.array(expected) % 7 != 0]
     x = padic(regular, 7, 5).solve([1, 2, 3])
     assert x.shape == (len(regular), 3)
@@ -234,6 +233,8 @@ def test_shapes_and_errors():
             call()
     with pytest.raises(SpaceError, match="different spaces"):
         a.solve(padic([1, 2], 5))
+    with pytest.raises(DomainError, match=r"the number at position \[0, 1\] is undefined"):
+        padic([[1, 3], [1, 1]], 7).sqrt(errors="mask").det()
     with pytest.raises(PrecisionError, match=r"the matrix at position \[1\] is singular .* rank 1 of 2"):
         padic([[[1, 2], [3, 4]], [[1, 2], [2, 4]]], 7).inverse()
     with pytest.raises(DomainError, match=r"the matrix at position \[1\] is singular: its rank is 1 of 2"):

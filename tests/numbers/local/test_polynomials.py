@@ -261,6 +261,31 @@ def test_against_pari(example):
     assert sum(k * (len(g) - 1) for g, k in factors) == len(f) - 1
 
 
+@pytest.mark.parametrize("function", [newton_polygon, slope_factors, factor, hensel_roots])
+def test_refused_polynomials(function):
+    with pytest.raises(SpaceError, match=r"numbers of Q_5, not of Q_7; leave p out"):
+        function(padic([1, 1], 5), 7)
+    with pytest.raises(SpaceError, match=r"p=8 is not a prime|p must be an integer"):
+        function("x + 1", 8)
+    with pytest.raises(EncodingError, match=r"float|not a polynomial"):
+        function([0.5, 1], 7)
+    with pytest.raises(EncodingError, match=r"polynomial 0"):
+        function([0, 0], 7)
+    if function is not newton_polygon:
+        with pytest.raises(SpaceError, match=r"are not one polynomial"):
+            function(padic([[1, 1]], 5))
+
+
+def test_primes_beyond_64_bits():
+    p = 2**89 - 1
+    assert hensel_roots("x^2 - 4", p, 3).lift().tolist() == [2, p**3 - 2]
+    assert newton_polygon(padic([p, 1, p], p)).tolist() == [1, -1]
+    assert [g.valuation().tolist() for g in slope_factors([p, 1, p], p, 3)] == [[1, 0], [-1, 0]]
+    assert evaluate("x^2 - 1/3", padic([2, p], p, 2)).decode().tolist() == [Fraction(11, 3), Fraction(-1, 3)]
+    assert (resultant(padic([1, 2, 3], p), "x + 1") == 2) is True
+    assert [len(g) for g, _ in factor("x^3 - 3x^2 + 2x", p)] == [2, 2, 2]
+
+
 def test_without_flint_or_cypari_an_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[flint\]'"):

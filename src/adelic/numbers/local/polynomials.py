@@ -28,12 +28,16 @@ from adelic.numbers.primes import split, valuation
 from adelic.numbers.window import DEFAULT_PRECISION, checked_prime
 
 
-def read(polynomial: Any) -> Any:
+def read(polynomial: Any, p: int | None = None) -> Any:
     """Return polynomials as they are, or the coefficients of one that is exact, without leading zeros.
+
+    If a `PadicArray` is at another prime than p, it is a `SpaceError`.
 
     >>> read("x^2 - 2")
     [Fraction(-2, 1), Fraction(0, 1), Fraction(1, 1)]
     """
+    if isinstance(polynomial, PadicArray) and p not in (None, polynomial.p):
+        raise SpaceError(f"the coefficients are numbers of Q_{polynomial.p}, not of Q_{p}; leave p out")
     if isinstance(polynomial, PadicArray) or np.ndim(polynomial) > 1:
         return polynomial
     return list(algebraic.read(polynomial.tolist() if isinstance(polynomial, np.ndarray) else polynomial)) or [
@@ -125,7 +129,7 @@ def newton_polygon(polynomial: Any, p: int | None = None) -> npt.NDArray[np.obje
     >>> newton_polygon("x^3 + 2x + 4", 2).tolist()
     [Fraction(1, 1), Fraction(1, 2), Fraction(1, 2)]
     """
-    f = read(polynomial)
+    f = read(polynomial, p)
     if isinstance(f, PadicArray):
         low, is_zero = f.valuation(), f.lift() == 0
     else:
@@ -376,7 +380,7 @@ def factor(polynomial: Any, p: int | None = None, precision: int = DEFAULT_PRECI
     ['5 + 6*7 + O(7^2)', '1 + O(7^2)'] 1
     ['1 + O(7^2)', 'O(7^2)', '1 + O(7^2)'] 1
     """
-    f = read(polynomial)
+    f = read(polynomial, p)
     if isinstance(f, PadicArray):
         return [(g, 1) for g in _factors(f)]
     p = checked_prime(p)
@@ -420,7 +424,7 @@ def _factors(f: PadicArray) -> list[PadicArray]:
             ends = [known + v for v in rows[:n][::-1]] + [max(k)] if known > -2 * min(rows) else [0] * (n + 1)
         different = int(polynomial(g.tolist()).discriminant()) if n > 1 else 1
         is_told = different and min(ends) * n > 2 * valuation(different, p)
-        v = least(g, ends, p)[0]
+        v = least(g.tolist(), ends, p)[0]
         is_pure = v < ends[0] and gcd(v, n) == 1 and all(e * n >= v * (n - j) for j, e in enumerate(ends))
         if not (is_told or is_pure):
             raise error

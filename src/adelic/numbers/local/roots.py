@@ -74,7 +74,7 @@ def hensel_roots(
     (['3 + O(7^2)'], [2])
     """
     parts: list[tuple[list[int], list[Any], int]]
-    f = read(polynomial)
+    f = read(polynomial, p)
     if isinstance(f, PadicArray):
         field, parts = f.space, [(*lifted(f), 0)]
     else:
