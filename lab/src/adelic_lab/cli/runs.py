@@ -67,7 +67,7 @@ def list_command(*, runs_dir: RunsDir = Path("runs"), searches: Flag = False, as
             (run.label, _state(run), accuracy, _age(run), *(name or "" for name in names), seed, decimal(run.size))
         )
     if rows:
-        columns = ("label", "state", "accuracy", "age", "row", "embedding", "recipe", "seed", "size")
+        columns = ("label", "state", "accuracy", "age", "dataset", "embedding", "recipe", "seed", "size")
         print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--json")
     elif not searches:
         say(f"there are no runs in {plain(str(runs_dir))}; `adelic train schubert --n 4 --recipe quick` makes one")
