@@ -200,8 +200,19 @@ def test_determinants_of_batches_by_permutations():
     x = padic(regular, 7, 5).solve([1, 2, 3])
     assert x.shape == (len(regular), 3)
     assert all(agrees(row, solve_rational(a, [1, 2, 3]), 7) for row, a in zip(x, regular, strict=True))
-    columns = padic(regular[0], 7, 5).solve(rng.integers(0, 9, (4, 3, 2)))
-    assert columns.shape == (4, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("axes", "axes_b"), [((), (4,)), ((2, 3), ()), ((3,), (2, 1)), ((2, 1), (3,)), ((2, 3), (2, 3))]
+)
+def test_axes_are_broadcast(axes, axes_b):
+    rng = np.random.default_rng(0)
+    values, b = rng.integers(0, 3, (*axes, 2, 2)) + np.array([[5, 1], [1, 7]]), rng.integers(0, 9, (*axes_b, 2, 3))
+    x = padic(values, 3, 5).solve(b)
+    exact = solve_rational(values, b)
+    assert x.shape == exact.shape == np.matmul(values, b).shape
+    assert agrees(x, exact, 3)
+    assert agrees(padic(values, 3, 5).solve(padic(b, 3, 4)), exact, 3)
 
 
 @pytest.mark.parametrize("example", json.loads((ORACLES / "padic_algebra.json").read_text())["matrices"], ids=str)

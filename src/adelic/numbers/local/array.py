@@ -610,14 +610,10 @@ class PadicArray(NumberArray):
             field = LocalField(self._window.union(b._window))
         batch, n, k = matrices.checked_shapes("solve", self.shape, right.shape)
         shape = (*batch, n) if right.ndim == 1 else (*batch, n, k)
-        columns = (*right.shape[:-2], n, k)
-        right, known_b = (np.broadcast_to(c.reshape(columns), (*batch, n, k)) for c in (right, known_b))
+        right, known_b = (c.reshape(*right.shape[:-2], n, k) for c in (right, known_b))
         # A·x = b for p^F·A and p^G·b has the solution p^(G − F)·x.
         digits = max(field.window.precision - field.window.fractional_digits + depth - f, 1)
-        try:
-            x, below, modulo = matrices.solve(a, known, right, known_b, self.p, digits)
-        except FunctionError as error:
-            raise self._matrix_error(error) from None
+        x, below, modulo = matrices.solve(a, known, right, known_b, self.p, digits, self.shape[:-2])
         x, modulo = x.reshape(shape), modulo.reshape(shape)
         return field.approximations(x, below + depth - f, modulo - depth + f)
 
@@ -700,10 +696,7 @@ class PadicArray(NumberArray):
         >>> padic([[5, 1], [0, 25]], 5, precision=4).hermite().lift().tolist()
         [[5, 1], [0, 25]]
         """
-        try:
-            found = matrices.hermite(*self._matrices(), self.p)
-        except FunctionError as error:
-            raise self._matrix_error(error) from None
+        found = matrices.hermite(*self._matrices(), self.p, self.shape[:-2])
         m = self.shape[-1]
         return self.space.approximations(found.reshape(*self.shape[:-2], m, m), self.fractional_digits, self.precision)
 
@@ -714,10 +707,6 @@ class PadicArray(NumberArray):
         shape = prod(self.shape[:-2]), *self.shape[-2:]
         values, known = self.integers()
         return values.reshape(shape), known.reshape(shape)
-
-    def _matrix_error(self, error: FunctionError) -> PrecisionError:
-        where = at_position(np.unravel_index(error.where.argmax(), self.shape[:-2]))
-        return PrecisionError(f"the matrix{where} is {error}")
 
     def _term(self, digit: int, k: int) -> str:
         return str(digit) if k == 0 else self._power(k) if digit == 1 else f"{digit}*{self._power(k)}"

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DomainError, SpaceError
+from adelic.errors import DomainError, PrecisionError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.algebraic.polynomials import load_flint
 from adelic.numbers.describe import at_position
-from adelic.numbers.local.functions import TooFewDigitsError
 from adelic.numbers.primes import split
 
 Integers = npt.NDArray[np.object_]
@@ -115,26 +114,27 @@ def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, C
 
 
 def solve(
-    a: Integers, known: Counts, b: Integers, known_b: Counts, p: int, digits: int
+    a: Integers, known: Counts, b: Integers, known_b: Counts, p: int, digits: int, batch: tuple[int, ...]
 ) -> tuple[Integers, int, Counts]:
-    """Return x, s and c: the solutions x · p^(−s) of a·x = b, (size, n, k), known modulo p^c, at most p^digits.
+    """Return x, s and c: the solutions x · p^(−s) of a·x = b, (*, n, k), known modulo p^c, at most p^digits.
 
     Let the rows of a be known modulo p^N, and (a + p^N·E)·x' = b + h. Then x' − x = (a + p^N·E)^(−1)·(h − p^N·E·x), and
     the rows of this inverse are divisible by p as often as those of a^(−1), if these times p^N are divisible by p;
-    otherwise some a + p^N·E is singular, which is a `TooFewDigitsError`. No further digit is known, if b is exact.
+    otherwise some a + p^N·E is singular, which is a `PrecisionError`. No further digit is known, if b is exact.
 
     Args:
         a: integers (size, n, n).
         known: how many digits of them are known, (size, n, n).
-        b: integers (size, n, k); either size may be 1.
-        known_b: how many digits of them are known, (size, n, k).
+        b: integers (*, n, k), where (*) is broadcast with `batch`.
+        known_b: how many digits of them are known, (*, n, k).
         p: prime.
         digits: c is at most that; b has to be known to p^digits and twice the greatest of `known` to count as exact.
+        batch: the axes (*) of the matrices, `size` in all.
 
-    >>> a, b = np.array([[[2, 1], [1, 1]]], dtype=object), np.array([[[1], [0]]], dtype=object)
-    >>> x, s, c = solve(a, np.full(a.shape, 4), b, np.full(b.shape, 12), 7, 4)
+    >>> a, b = np.array([[[2, 1], [1, 1]]], dtype=object), np.array([[1], [0]], dtype=object)
+    >>> x, s, c = solve(a, np.full(a.shape, 4), b, np.full(b.shape, 12), 7, 4, ())
     >>> (x // 7**s).tolist(), c.tolist()
-    ([[[1], [2400]]], [[[4], [4]]])
+    ([[1], [2400]], [[4], [4]])
     """
     a, level, factors = _level(a, known, p, -1)
     size, n, _ = a.shape
@@ -144,6 +144,7 @@ def solve(
     _check_ranks(
         (found < level).sum(axis=1),
         n,
+        batch,
         "singular as far as its digits are known: they show rank {} of {}; more digits may "
         "show more, and solve_rational takes exact entries",
     )
@@ -152,6 +153,7 @@ def solve(
         rows[:, :k] = (rows[:, :k] - upper[:, :k, k, None] * rows[:, k, None]) % p**exact
     inverse = np.empty(a.shape, dtype=object)
     inverse[np.arange(size)[:, None], order] = rows % p ** (digits + level)
+    inverse, factors = inverse.reshape(*batch, n, n), factors.reshape(*batch, n, 1)
     x = np.matmul(inverse, b * powers(p, factors)) % p ** (digits + level)
     least = _least(inverse, p, digits + level, -1)  # N plus the valuations of the rows of a^(−1)
     error = _least(x, p, digits + level, -2) - level
@@ -159,10 +161,11 @@ def solve(
     return x, level, np.minimum(least + error, digits)
 
 
-def _check_ranks(ranks: Counts, full: int, text: str) -> None:
-    """Raise `TooFewDigitsError` if a rank is below the full one; both are named in the text."""
-    if (ranks < full).any():
-        raise TooFewDigitsError(ranks < full, text.format(ranks[ranks < full][0], full))
+def _check_ranks(ranks: Counts, full: int, batch: tuple[int, ...], text: str) -> None:
+    """Raise `PrecisionError` if a rank is below the full one, with the matrix's position and both ranks in the text."""
+    for i in np.flatnonzero(ranks < full)[:1]:
+        where = at_position(np.unravel_index(i, batch))
+        raise PrecisionError(f"the matrix{where} is {text.format(ranks[i], full)}")
 
 
 def _least(values: Integers, p: int, top: int, axis: int) -> Counts:
@@ -171,13 +174,13 @@ def _least(values: Integers, p: int, top: int, axis: int) -> Counts:
     return np.asarray(valuations.min(axis=axis, keepdims=True, initial=top))
 
 
-def hermite(a: Integers, known: Counts, p: int) -> Integers:
-    """Return the Hermite forms (size, m, m) of matrices (size, n, m); a rank below m is a `TooFewDigitsError`.
+def hermite(a: Integers, known: Counts, p: int, batch: tuple[int, ...]) -> Integers:
+    """Return the Hermite forms (size, m, m) of matrices (size, n, m); a rank below m is a `PrecisionError`.
 
     If the lattice of the rows contains p^(N−1)·Z_p^m, no digit from p^N on matters to it. FLINT's form over Z of the
     rows and p^N times the unit matrix is then the one over Z_p.
 
-    >>> hermite(np.array([[[2, 1], [0, 4]]], dtype=object), np.full((1, 2, 2), 5), 2).tolist()
+    >>> hermite(np.array([[[2, 1], [0, 4]]], dtype=object), np.full((1, 2, 2), 5), 2, ()).tolist()
     [[[2, 1], [0, 4]]]
     """
     matrix = load_flint("hermite").fmpz_mat
@@ -186,6 +189,7 @@ def hermite(a: Integers, known: Counts, p: int) -> Integers:
     _check_ranks(
         (found < level).sum(axis=1),
         m,
+        batch,
         "of rank {} as far as its digits are known, and only rank {} has a Hermite form that they tell",
     )
     out = np.empty((size, m, m), dtype=object)

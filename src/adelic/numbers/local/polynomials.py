@@ -45,10 +45,6 @@ def read(polynomial: Any, p: int | None = None) -> Any:
     ]
 
 
-def _degree(f: Any) -> int:
-    return int((f.shape if isinstance(f, PadicArray) else np.shape(f))[-1]) - 1
-
-
 def _field(name: str, *operands: Any) -> LocalField:
     """Return the field whose window holds the digits of all arrays among the operands."""
     arrays = [a for a in operands if isinstance(a, PadicArray)]
@@ -84,7 +80,7 @@ def evaluate(polynomial: Any, x: Any) -> PadicArray:
     ['5 + 5^2 + O(5^4)', '3*5 + 4*5^2 + 5^3 + O(5^4)']
     """
     f = read(polynomial)
-    field, d = _field("evaluate", f, x), _degree(f)
+    field, d = _field("evaluate", f, x), np.shape(f)[-1] - 1
     (p,), (n,), depth = field.window
     enough = (n + d + 1) * (depth + 1) * (d + 1)
     (c, s, k), (x, t, known) = field.lifts(f, enough), field.lifts(x, enough)
@@ -188,7 +184,7 @@ def resultant(f: Any, g: Any) -> PadicArray:
     shape = values.shape[:-2]
     flat, ends = (part.reshape(prod(shape), n, n) for part in (values, ends))
     found, below, modulo = (part.reshape(shape) for part in matrices.determinant(flat, ends.astype(np.int64), p))
-    below = below + s * _degree(b) + t * _degree(a)
+    below = below + s * (b.shape[-1] - 1) + t * (a.shape[-1] - 1)
     return field.approximations(found, below, modulo - below)
 
 
@@ -420,7 +416,7 @@ def _factors(f: PadicArray) -> list[PadicArray]:
         if n < d:
             rest = reduce(np.convolve, factors[:i] + factors[i + 1 :])
             inverse = solve_rational(sylvester(rest, g).T, np.eye(d, dtype=np.int64))
-            rows = [min(_valuation(q, p) for q in row if q) for row in inverse]
+            rows = [min(valuation(q.numerator, p) - valuation(q.denominator, p) for q in row if q) for row in inverse]
             ends = [known + v for v in rows[:n][::-1]] + [max(k)] if known > -2 * min(rows) else [0] * (n + 1)
         different = int(polynomial(g.tolist()).discriminant()) if n > 1 else 1
         is_told = different and min(ends) * n > 2 * valuation(different, p)
@@ -430,7 +426,3 @@ def _factors(f: PadicArray) -> list[PadicArray]:
             raise error
         out.append(original(f.space, g.tolist(), ends, t))
     return out
-
-
-def _valuation(q: Fraction, p: int) -> int:
-    return valuation(q.numerator, p) - valuation(q.denominator, p)
