@@ -25,6 +25,7 @@ TOLERANCE = 1e-4
 COMMAND = ["train", "schubert", "--n", "3", "--recipe", "quick", "--device", "cpu", "--dropout", "0.1"]
 SMALL = ["--batch-size", "61", "--epochs", "3"]
 TINY = ["--batch-size", "8", "--n-layers", "1", "--d-feedforward", "32"]
+CONSTANT = [*TINY, "--schedule", "constant"]
 
 
 class Part(World):
@@ -86,6 +87,13 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     assert all("seed is 0 there and 1 here" in line for line in err.splitlines())
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the folder of a run of three epochs that nothing ended."""
+    finished(folder := tmp_path_factory.mktemp("distributed") / "whole", *CONSTANT, "--epochs", "3")
+    return folder
+
+
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize(
@@ -96,10 +104,12 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
         (signal.SIGKILL, 2, "adelic: process 1 ended with -9; the same command goes on"),
     ],
 )
-def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(tmp_path, wait_until, number, status, words):
+def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(
+    tmp_path, whole, wait_until, number, status, words
+):
     """What two processes have saved, one goes on with."""
-    folder, whole, small = tmp_path / "run", tmp_path / "whole", [*TINY, "--schedule", "constant"]
-    process = start(folder, *small, "--epochs", "100", "--devices", "2")
+    folder = tmp_path / "run"
+    process = start(folder, *CONSTANT, "--epochs", "100", "--devices", "2")
     wait_until((folder / "metrics.jsonl").exists, process)
     workers = [each for each in psutil.Process(process.pid).children(recursive=True) if "train" in each.cmdline()]
     (workers[-1] if number == signal.SIGKILL else process).send_signal(number)
@@ -109,8 +119,7 @@ def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(tmp_path, wai
     assert not psutil.wait_procs(workers, timeout=600)[1]
     assert number == signal.SIGKILL or (folder / "checkpoint.safetensors").exists()
     assert not (folder / "DONE").exists()
-    finished(folder, *small, "--epochs", "100")
-    finished(whole, *small, "--epochs", "3")
+    finished(folder, *CONSTANT, "--epochs", "100")
     assert figures(folder)[:6] == pytest.approx(figures(whole), rel=TOLERANCE)
 
 

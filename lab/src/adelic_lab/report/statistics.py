@@ -20,6 +20,8 @@ ALPHA = 0.05
 LEAST_SEEDS = 3
 """Least number of seeds for an interval of a mean: with one degree of freedom, Student's t gives ± 12.7 deviations."""
 RESAMPLES = 20_000
+PAIRED = ["seed", "split_seed", "data", "data_sha256", "labels", "accuracy", "split", "test_rows", "train_rows", "run"]
+"""Columns of `run_frame` that two models are compared by: to join all of them takes most of a report's time."""
 COLUMNS = ("mean", "low", "high", "seeds", "p", "adjusted", "is_the_same")
 
 
@@ -44,7 +46,7 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     another pyarrow writes the same examples in other bytes. Then the labels of all test examples decide, in their
     order. Older results lack labels, or the SHA-256 of the file.
     """
-    both = first.merge(second, on=["seed", "split_seed", "data"], suffixes=("", "_other")).sort_values("seed")
+    both = first[PAIRED].merge(second[PAIRED], on=["seed", "split_seed", "data"], suffixes=("", "_other")).sort_values("seed")
     is_same = both.data_sha256.isna() | both.data_sha256_other.isna() | (both.data_sha256 == both.data_sha256_other)
     return both[is_same | (both.labels.notna() & (both.labels == both.labels_other))]
 
