@@ -104,9 +104,7 @@ def whole(tmp_path_factory):
         (signal.SIGKILL, 2, "adelic: process 1 ended with -9; the same command goes on"),
     ],
 )
-def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(
-    tmp_path, whole, wait_until, number, status, words
-):
+def test_a_signal_ends_all_processes_and_the_run_goes_on_elsewhere(tmp_path, whole, wait_until, number, status, words):
     """What two processes have saved, one goes on with."""
     folder = tmp_path / "run"
     process = start(folder, *CONSTANT, "--epochs", "100", "--devices", "2")

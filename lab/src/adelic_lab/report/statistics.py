@@ -46,7 +46,8 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     another pyarrow writes the same examples in other bytes. Then the labels of all test examples decide, in their
     order. Older results lack labels, or the SHA-256 of the file.
     """
-    both = first[PAIRED].merge(second[PAIRED], on=["seed", "split_seed", "data"], suffixes=("", "_other")).sort_values("seed")
+    on = ["seed", "split_seed", "data"]
+    both = first[PAIRED].merge(second[PAIRED], on=on, suffixes=("", "_other")).sort_values("seed")
     is_same = both.data_sha256.isna() | both.data_sha256_other.isna() | (both.data_sha256 == both.data_sha256_other)
     return both[is_same | (both.labels.notna() & (both.labels == both.labels_other))]
 
