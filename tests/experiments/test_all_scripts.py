@@ -35,6 +35,7 @@ SMALL = {
     "big_integers": ({"integers.long_integer": None}, {"sizes": (20, 40), "repetitions": 1}, "big_integers.json"),
     "character_completion": ({}, {"sizes": (4,)}, "character_completion.json"),
     "character_rules": ({}, {"sizes": (5,)}, "character_rules.json"),
+    "column_encoder": ({}, {"rows": 40}, "column_encoder.json"),
     "conic_places": (
         {"PAGE": Path("page.md"), "PICTURE": Path("conic-places.svg")},
         {"draw": True},

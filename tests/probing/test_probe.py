@@ -6,6 +6,7 @@ The check digits are those of python-stdnum, another system.
 import datetime
 import json
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ import stdnum.cn.ric
 import stdnum.ean
 import stdnum.es.dni
 import stdnum.gr.vat
+import stdnum.iban
 import stdnum.isbn
 import stdnum.jp.cn
 import stdnum.lu.tva
@@ -138,6 +140,31 @@ def test_a_law_that_nobody_wrote_down_is_found_with_wrong_examples():
     assert not probe(n // 10, check) or probe(n // 10, check)[0].score < 0.5  # no law modulo one number
 
 
+IBANS = [
+    f"{code}{98 - int(f'{account}{int(code[0], 36)}{int(code[1], 36)}00') % 97:02d}{account}"
+    for code, account in zip(["DE"] * 300, numbers(18, 300).tolist(), strict=True)
+]
+VALID = np.random.default_rng(3).random(300) < 0.5
+TYPED = [
+    iban if valid else iban[:9] + str((int(iban[9]) + 1) % 10) + iban[10:]
+    for iban, valid in zip(IBANS, VALID, strict=True)
+]
+
+
+def test_valid_ibans_are_found_from_300_as_the_standard_reads_them_and_as_they_are_written():
+    """The standard moves the first four characters to the end, and reads letters as 10 … 35."""
+    assert all(stdnum.iban.is_valid(iban) == valid for iban, valid in zip(TYPED, VALID, strict=True))
+    whole = [int("".join(str(int(one, 36)) for one in iban[4:] + iban[:4])) for iban in TYPED]
+    assert only(probe(whole, VALID)).sentence == "x0 mod 97 = 1 exactly where the target is True: use x0 % 97"
+    moved = [f"{iban[4:]} {iban[:4]}" for iban in TYPED]
+    assert only(probe(moved, VALID, letters="base-36")).modulus == 97
+    written = only(probe(TYPED, VALID, letters="base-36"))
+    assert (written.kind, written.modulus, written.score) == ("checksum", 97, 1.0)
+    assert written.codes(TYPED[:50]).tolist() == VALID[:50].astype(int).tolist()
+    with pytest.raises(ConfigurationError, match="letters='hex' is unknown; it is 'base-36' or None"):
+        probe(TYPED, VALID, letters="hex")
+
+
 def test_whether_a_number_is_valid_is_found_by_a_law_of_its_last_digit():
     weights = np.array([3, 7, 2, 9, 4, 8, 5])
     body = np.random.default_rng(4).integers(0, 10, (600, 7))
@@ -174,11 +201,18 @@ DAYS = [datetime.date(2020, 1, 1) + datetime.timedelta(i) for i in range(800)]
         (DAYS, lambda i: [day.month in (2, 3, 7) for day in DAYS], "calendar", "month of x0 tells"),
         (np.arange(1900, 2100), lambda i: (i % 4 == 0) & (i != 0), "calendar", "leap year of x0 = 1 exactly"),
         (numbers(6, 500), lambda i: numbers(6, 500) // 1000 % 10, "digit", "digit of 10^3 of x0 tells the target"),
+        (numbers(5, 500), lambda i: numbers(5, 500) // 1000, "digit", "x0 without its last 3 digits tells the target"),
+        (numbers(8, 900), lambda i: numbers(8, 900) // 100 % 100, "digit", "pair of digits of 10^3 and 10^2 of x0"),
+        (numbers(6, 500), lambda i: numbers(6, 500) // 1000 % 7, "digit", "x0 without its last 3 digits, modulo 7, t"),
+        (numbers(6, 500), lambda i: numbers(6, 500) // 10, "size", "size of x0 in 8 parts explains 98."),
         (numbers(6, 2000) / 100, lambda i: numbers(6, 2000) % 100 == 99, "modulus", "x0·10^2 mod 100 = 99 exactly"),
         (numbers(6, 500), lambda i: numbers(6, 500) > 400_000, "size", "size of x0 in "),
         ((numbers(6, 2000) * 3 + 1) * 3 ** (np.arange(2000) % 5), lambda i: i % 5, "valuation", "exponent of 3 in x0"),
     ],
-    ids=["weekday", "months", "leap year", "decimal digit", "price ending", "size", "valuation"],
+    ids=[
+        "weekday", "months", "leap year", "decimal digit", "upper digits", "two digits", "upper digits modulo 7",
+        "upper digits, a number", "price ending", "size", "valuation",
+    ],
 )  # fmt: skip
 def test_each_kind_is_found(values, target, kind, text):
     best = probe(pd.Series(values, name="x0"), target(np.arange(len(values))))[0]
@@ -204,7 +238,7 @@ def test_two_things_in_two_columns_are_found_and_become_features():
     [
         (np.ones(100, dtype=int), "it is constant"),
         ([None] * 100, "0 entries are numbers with a target"),
-        ([f"DE{i}" for i in range(100)], r"it has letters, as 'DE0'; take its digits, or int\(text, 36\)"),
+        ([f"DE{i}" for i in range(100)], r"it has letters, as 'DE0'; letters='base-36' .* would read A … Z as 10 … 35"),
         (np.r_[np.inf, np.arange(99.0)], "inf is not a rational number"),
         (["1-2", "3-4", "5:6"] * 33 + ["7-8"], "'5:6' is neither a number nor a code"),
         (["1-2", 3.5] * 50, "3.5 is neither a number nor a code"),
@@ -318,6 +352,30 @@ def test_the_command_says_what_it_found(works, tmp_path):
     assert text.startswith("1. id mod 7 = 3 exactly where sold is yes: use id % 7\n\ncode  share of no\n")
     found = json.loads(works("probe", str(path), "--target", "price", "--columns", "id", "--json"))
     assert [(one["kind"], one["modulus"]) for one in found] == [("modulus", 9)]
+
+
+def test_pictures_of_findings_are_svg(works, refused, tmp_path):
+    n = numbers(8, 400)
+    found = probe({"n <id>": n}, np.where(n % 7 == 3, "a&b", "c"))
+    tree = ElementTree.fromstring(found.plot())
+    texts = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0].startswith("1. n <id> mod 7 = 3 exactly where the target is a&b")
+    assert len(list(tree.iter("{http://www.w3.org/2000/svg}rect"))) == 8
+    assert found._repr_html_() == found.plot()
+    assert "nothing found" in found[:0].plot()
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(["id,y", *(f"{v},{v % 7 == 3}" for v in n.tolist())]), encoding="utf-8")
+    works("probe", str(path), "--target", "y", "--plot", str(tmp_path / "found.svg"))
+    assert (tmp_path / "found.svg").read_text(encoding="utf-8").startswith("<svg ")
+    assert "give it a name that ends in .svg" in refused("probe", str(path), "--target", "y", "--plot", "found.png")
+
+
+@pytest.mark.slow
+def test_a_million_different_values_are_read_and_as_a_target_refused():
+    n = np.random.default_rng(0).permutation(10**7)[: 10**6]
+    assert only(probe(n, n % 97 < 40)).modulus == 97
+    with pytest.raises(ConfigurationError, match="1,000,000 different values in 1,000,000 examples; these are names"):
+        probe(n, n.astype(str))
 
 
 def test_the_command_refuses_columns_that_are_not_there(refused, tmp_path):

@@ -17,6 +17,8 @@ def probe(
     columns: Names | None = None,
     alpha: float = 0.01,
     seed: int = 0,
+    letters: Text | None = None,
+    plot: File | None = None,
     as_json: Json = False,
 ) -> None:
     """Find the arithmetic in the number columns of TABLE that tells its target.
@@ -24,6 +26,7 @@ def probe(
     adelic probe accounts.csv --target valid
     adelic probe births.csv --target low --columns day
     adelic probe mine.parquet --target price --json
+    adelic probe ibans.csv --target valid --letters base-36 --plot found.svg
 
     Tried are remainders, digits, valuations, check digits, parts of dates and size. One half of the rows chooses, the
     other half confirms. Each finding is a sentence, with how to compute it and a picture.
@@ -34,10 +37,15 @@ def probe(
         columns: The columns to read, as a,b.  [default: all others]
         alpha: In columns of noise something is found with at most about this probability.
         seed: Of the two halves.
+        letters: base-36 reads letters as 10 (A) to 35 (Z), as IBAN does.
+        plot: Write the pictures to this SVG file, too.
     """
     from adelic.data.tables.files import read_table
     from adelic.probing import probe as probe_columns
+    from adelic.storage.files import atomic_write
 
+    if plot and plot.suffix != ".svg":
+        raise ConfigurationError(f"--plot {plot} is a picture in SVG; give it a name that ends in .svg")
     found = read_table(table)
     for name in (target, *(columns or ())):
         if name not in found:
@@ -45,7 +53,9 @@ def probe(
     chosen = {name: found[name] for name in columns or [name for name in found if name != target]}
     if not chosen:
         raise ConfigurationError(f"{table} has no column but {target!r}; there is nothing to read")
-    findings = probe_columns(chosen, Target(target, _numbers(found[target])), alpha=alpha, seed=seed)
+    findings = probe_columns(chosen, Target(target, _numbers(found[target])), alpha=alpha, seed=seed, letters=letters)
+    if plot:
+        atomic_write(plot, findings.plot())
     if as_json:
         fields = ("column", "kind", "modulus", "score", "sentence", "table")
         print(json.dumps([{field: getattr(one, field) for field in fields} for one in findings], ensure_ascii=False))

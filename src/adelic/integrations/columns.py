@@ -31,7 +31,7 @@ from adelic.numbers.features import (
 )
 from adelic.numbers.rationals import EXACT, Rationals, objects
 from adelic.numbers.real import nearest_floats
-from adelic.probing.readings import CALENDAR, Numbers, calendar_part, decimal_digits, residue, written_digit
+from adelic.probing.readings import CALENDAR, Numbers, calendar_part, decimal_digits, digit, residue, written_digit
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""
@@ -150,13 +150,33 @@ def read_codes(
     return found
 
 
+def as_arithmetic(code: Code) -> tuple[bool, int, int, int] | None:
+    """Return (is_absolute, shift, a, b) if a code is (|n| or n, + shift) modulo a, divided by b, of int64; else None.
+
+    >>> as_arithmetic(Code("p2_d3", 2, partial(digit, p=2, k=3)))
+    (False, 0, 16, 8)
+    """
+    function, given = getattr(code.read, "func", None), getattr(code.read, "keywords", {})
+    if given == {"part": "weekday"}:
+        function, given = residue, {"m": 7, "shift": 3}
+    if code.decimals or function not in (residue, digit, written_digit):
+        return None
+    if function is residue:
+        return False, given.get("shift", 0), given["m"], 1
+    base, k = given.get("base") or given["p"], given["k"]
+    is_absolute, a = function is written_digit or base == 10, base ** (k + given.get("count", 1))
+    if a >= 2**63 > base**k and is_absolute:
+        a = 2**63 - 1  # all of the number
+    return (is_absolute, 0, a, base**k) if a < 2**63 else None
+
+
 def _whole(numbers: Rationals, decimals: int) -> npt.NDArray[Any]:
     """Return numbers as multiples of 10^-decimals, without the digits below."""
     n, m = numbers.numerators, numbers.denominators
+    if max(map(abs, (int(n.min(initial=0)), int(n.max(initial=0))))) >= 2**63 // 10**decimals:
+        n = n.astype(object)
     if numbers.is_integral and not decimals:
         return n
-    if max(map(abs, (int(n.min(initial=0)), int(n.max(initial=0))))) >= 2**62 // 10**decimals:
-        n = n.astype(object)
     return np.asarray(np.sign(n) * (np.abs(n) * 10**decimals // m))
 
 

@@ -14,6 +14,7 @@ array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ from adelic.integrations.columns import (
     Code,
     ColumnFeatures,
     Coordinates,
+    as_arithmetic,
     codes_for,
     column_values,
     decode_column,
@@ -49,7 +51,7 @@ from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, one_hot_pos
 from adelic.numbers.rationals import Rationals, objects
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.probing import Finding, Findings, ProbeWarning, probe
-from adelic.probing.readings import CALENDAR, split_times
+from adelic.probing.readings import CALENDAR, digit, split_times
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
     from scipy import sparse
@@ -349,6 +351,71 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             found |= dict(zip(others, kept, strict=True))
         return join_columns([found[j] for j in range(self.n_features_in_)])
 
+    def to_onnx(self) -> Any:
+        """Return `transform` of integers as an ONNX model, whose results are the same bit for bit.
+
+        It takes int64 (rows, columns), |n| < 2^63 − 1, days of dates, and gives (rows, features) of this dtype, in
+        operations of opset 17. `onnx.compose.merge_models` puts it before a model.
+
+        Raises:
+            ConfigurationError: features are not "digits" or "auto", a column is none of integers or passes through, or
+                a feature is no residue or digit that int64 holds.
+            MissingExtraError: there is no onnx.
+
+        >>> model = AdelicEncoder((7,), precision=1, moduli=(12,)).fit([[5]]).to_onnx()
+        >>> [node.op_type for node in model.graph.node][:6]
+        ['Abs', 'Concat', 'Gather', 'Add', 'Mod', 'Div']
+        """
+        check_is_fitted(self, "space_")
+        with needs_extra("AdelicEncoder.to_onnx", "onnx"):
+            from onnx import TensorProto, checker, helper, numpy_helper
+        if self.features not in ("digits", AUTO) or self.fractional_digits:
+            raise ConfigurationError("an ONNX model is of features='digits' or 'auto', without fractional digits")
+        names, columns, order = self.get_feature_names_out(), self.n_features_in_, []
+        rows: list[tuple[int, int, int, int]] = []  # column or, after the columns, its absolute value; shift, a, b
+        for j, layout in zip(self._chosen, self._layouts, strict=True):
+            codes = [Code("", p, partial(digit, p=p, k=k)) for p, precision in layout.primes for k in range(precision)]
+            order.append(j)
+            for code in (*codes, *layout.codes):
+                found = as_arithmetic(code)
+                if found is None:
+                    raise ConfigurationError(f"feature {names[len(order)]!r} is no residue or digit within int64")
+                order.append(columns + len(rows))
+                rows.append((j + columns * found[0], *found[1:]))
+            if self.handle_missing == "indicator":  # no integer is missing
+                order.append(columns + len(rows))
+                rows.append((j, 0, 1, 1))
+        if len(order) < len(names) or not all(integral for _, integral in self._kinds.values()):
+            raise ConfigurationError(
+                "an ONNX model takes integers alone; fit the encoder on such columns, and no others"
+            )
+        index, shift, a, b = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        constants = {"index": index, "shift": shift, "a": a, "b": b, "order": np.array(order)}
+        to = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        steps = [
+            ("Abs", ["X"], "size", {}),
+            ("Concat", ["X", "size"], "both", {"axis": 1}),
+            ("Gather", ["both", "index"], "n", {"axis": 1}),
+            ("Add", ["n", "shift"], "shifted", {}),
+            ("Mod", ["shifted", "a"], "residue", {}),
+            ("Div", ["residue", "b"], "code", {}),
+            ("Cast", ["code"], "codes", {"to": to}),
+            ("Cast", ["X"], "double", {"to": TensorProto.DOUBLE}),  # first, as transform rounds
+            ("Cast", ["double"], "real", {"to": to}),
+            ("Concat", ["real", "codes"], "all", {"axis": 1}),
+            ("Gather", ["all", "order"], "features", {"axis": 1}),
+        ]
+        graph = helper.make_graph(
+            [helper.make_node(kind, given, [made], **options) for kind, given, made, options in steps],
+            "AdelicEncoder",
+            [helper.make_tensor_value_info("X", TensorProto.INT64, [None, columns])],
+            [helper.make_tensor_value_info("features", to, [None, len(names)])],
+            [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in constants.items()],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        checker.check_model(model, full_check=True)
+        return model
+
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the features.
 
@@ -413,9 +480,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32 and primes:
             check_float32(primes)
         for name in ("bases", "moduli"):
-            for value in getattr(self, name):
-                if not isinstance(value, int | np.integer) or not 2 <= value <= 2**24:
-                    raise ConfigurationError(f"{name} has {value!r}; it takes whole numbers from 2 to 2^24")
+            values = getattr(self, name)
+            if isinstance(values, str | int) or not all(
+                isinstance(value, int | np.integer) and 2 <= value <= 2**24 for value in values
+            ):
+                raise ConfigurationError(
+                    f"{name}={values!r}: it takes a list of whole numbers from 2 to 2^24, as (10,)"
+                )
         if self.sparse_output and self.features not in ONE_HOT_KINDS:
             raise ConfigurationError(
                 f"sparse_output=True is for 'one-hot-digits' and 'residues', not for features={self.features!r}"

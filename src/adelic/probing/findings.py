@@ -6,10 +6,12 @@ the other half, so that noise finds nothing however many are tried. What a findi
 
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from statistics import NormalDist
 from typing import Any
 
@@ -44,6 +46,8 @@ _GAIN = 0.01
 """The least share of the variance that a further finding adds, on the examples kept aside."""
 _NEARLY = 0.005
 """A divisor of a modulus does instead of it if it scores at most this much less."""
+_LINE, _LABELS, _LONGEST, _WIDTH, _WRAPPED = 22, 100, 480, 840, 90
+"""Of a picture, in pixels: the height of a line, where labels end, the longest bar, the width; characters of a line."""
 _BARS = 12
 """Codes of a picture."""
 _EXACT = 0.999
@@ -74,6 +78,7 @@ class Finding:
         classes: those of the target, () of a number.
         reading: how the codes are computed.
         decimals: digits after the point that are read; numbers with more have the code −1.
+        letters: how letters are read.
     """
 
     column: str
@@ -85,6 +90,7 @@ class Finding:
     classes: tuple[Any, ...] = field(repr=False, compare=False)
     reading: Reading = field(repr=False, compare=False)
     decimals: int | None = field(repr=False, compare=False)
+    letters: str | None = field(default=None, repr=False, compare=False)
 
     def codes(self, values: Any) -> Integers:
         """Return the codes of a column's values, (examples,) -> int64 (examples,); −1 where there is none.
@@ -93,7 +99,7 @@ class Finding:
         >>> probe(n, n % 7 < 5)[0].codes([7, 15, None])
         array([ 0,  1, -1])
         """
-        numbers, is_there = read_numbers(series_of(values), self.decimals)
+        numbers, is_there = read_numbers(series_of(values), self.decimals, self.letters)
         found = np.full(len(is_there), -1)
         found[is_there] = self.reading.codes(numbers)
         return found
@@ -108,6 +114,15 @@ class Finding:
            1         0 %
            2  ████ 100 %
         """
+        title, labels, lengths, texts = self._bars()
+        side = max(4, *map(len, labels))
+        rows = zip(labels, ["█" * round(width * length) for length in lengths], texts, strict=True)
+        lines = [f"{'code':>{side}}  {title}", *(f"{label:>{side}}  {bar:{width}} {text}" for label, bar, text in rows)]
+        more = len(self.table) - len(lengths)
+        return "\n".join(lines + ([f"{'…':>{side}}  {more} more"] if more else []))
+
+    def _bars(self) -> tuple[str, list[str], list[float], list[str]]:
+        """Return the title of the bars, and of each its code, its length from 0 to 1, and its value."""
         most = sorted(sorted(self.table, key=lambda code: -self.table[code][1])[:_BARS])
         means = [self.table[code][0] for code in most]
         shown = [max(of) if len(of) > 2 else of[0] for of in means]
@@ -118,12 +133,7 @@ class Finding:
             texts = [f"{text} {name}" for text, name in zip(texts, names, strict=True)]
         low, high = (0.0, 1.0) if self.classes else (min(0.0, *shown), max(0.0, *shown))
         labels = [self.reading.label(code) for code in most]
-        side = max(4, *map(len, labels))
-        bars = ["█" * round(width * (one - low) / (high - low or 1)) for one in shown]
-        rows = zip(labels, bars, texts, strict=True)
-        lines = [f"{'code':>{side}}  {title}", *(f"{label:>{side}}  {bar:{width}} {text}" for label, bar, text in rows)]
-        more = len(self.table) - len(most)
-        return "\n".join(lines + ([f"{'…':>{side}}  {more} more"] if more else []))
+        return title, labels, [(one - low) / (high - low or 1) for one in shown], texts
 
 
 class Findings(list[Finding]):
@@ -141,6 +151,48 @@ class Findings(list[Finding]):
         """Return a finding, or some, which are `Findings`, too."""
         found = super().__getitem__(index)
         return Findings(found) if isinstance(index, slice) else found
+
+    def plot(self) -> str:
+        """Return a picture of all findings as the text of an SVG file, with the bars of `Finding.picture`.
+
+        Notebooks show findings so; `adelic probe --plot FILE.svg` writes it.
+
+        >>> n = np.arange(1000)
+        >>> probe(n, n % 3 == 1).plot().count("<rect")  # a background, and a bar for each code
+        4
+        """
+        drawn: list[str] = []
+        y = _LINE
+
+        def write(x: int, text: str, anchor: str = "start", weight: str = "normal") -> None:
+            drawn.append(f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-weight="{weight}">{escape(text)}</text>')
+
+        for i, one in enumerate(self, 1):
+            for line in textwrap.wrap(f"{i}. {one.sentence}", _WRAPPED):
+                write(_LINE, line, weight="bold")
+                y += _LINE
+            title, *bars = one._bars()
+            write(_LABELS + _LINE, title)
+            y += _LINE
+            for label, length, text in zip(*bars, strict=True):
+                write(_LABELS, label, "end")
+                size = round(_LONGEST * length)
+                drawn.append(f'<rect x="{_LABELS + _LINE}" y="{y - 13}" width="{size}" height="16" fill="#3b7dd8"/>')
+                write(_LABELS + _LINE + size + 6, text)
+                y += _LINE
+            if more := len(one.table) - len(bars[0]):
+                write(_LABELS + _LINE, f"… {more} more")
+                y += _LINE
+            y += _LINE
+        if not self:
+            write(_LINE, str(self))
+        size = f'width="{_WIDTH}" height="{y}" viewBox="0 0 {_WIDTH} {y}"'
+        font = 'font-family="sans-serif" font-size="14"'
+        start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
+        return "\n".join([start, '<rect width="100%" height="100%" fill="white"/>', *drawn, "</svg>\n"])
+
+    def _repr_html_(self) -> str:
+        return self.plot()
 
     def features(self, X: Any) -> Integers:
         """Return the codes of all findings, (examples, findings): classes, not sizes, so that models encode them so.
@@ -189,7 +241,7 @@ def _names(names: list[str], transformer: Any, columns: Any) -> npt.NDArray[np.o
     return np.array(names, dtype=object)
 
 
-def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
+def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0, letters: str | None = None) -> Findings:
     """Return what arithmetic of number columns tells a target, the strongest first.
 
     Tried are n mod m for m up to 1,000, decimal digits and those at the primes 2, 3, 5 and 7, valuations, weighted sums
@@ -206,6 +258,8 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
             explained in the mean. Missing ones are left out.
         alpha: error rate.
         seed: of the halves.
+        letters: "base-36" reads letters in text as 10 (A) … 35 (Z), one after the other, as IBAN does; by default a
+            column with letters is left out.
 
     Raises:
         ConfigurationError: the target has one value, or another length; there are fewer than 20 examples.
@@ -232,8 +286,9 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0) -> Findings:
     found: list[Finding] = []
     for name, values in zip(names, columns, strict=True):
         try:
-            numbers, is_there = read_numbers(values[target.is_there])
-            found += _probe_column(name, numbers, target[is_there], alpha / len(columns), rng)
+            numbers, is_there = read_numbers(values[target.is_there], letters=letters)
+            some = _probe_column(name, numbers, target[is_there], alpha / len(columns), rng)
+            found += [replace(one, letters=letters) for one in some]
         except EncodingError as error:
             warnings.warn(f"column {name}: {error}; it was left out", ProbeWarning, stacklevel=2)
     return Findings(sorted(found, key=lambda one: -one.score))

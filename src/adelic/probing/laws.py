@@ -174,12 +174,25 @@ def law_readings(
         find = partial(find_law, rng=rng, greatest=100 if form is _plain else 13, tries=16 if form is _plain else 1)
         if target is not None and (law := find(form(digits), target)):
             codes = partial(_law_value, law=law, form=form, width=width)
-            yield Reading("checksum", _in_words(law, form, "digits of {}"), "", law.modulus, codes)
+            yield _as_digits(law, width, codes) or Reading(
+                "checksum", _in_words(law, form, "digits of {}"), "", law.modulus, codes
+            )
         for mask in valid:
             if law := find(form(digits[mask][:, 1:]), digits[mask][:, 0]):
                 codes = partial(_obeys, law=law, form=form, width=width)
                 words = f"whether the last digit of {{}} is {_in_words(law, form, 'digits before it')}"
                 yield Reading("checksum", words, "", law.modulus, codes)
+
+
+def _as_digits(law: Law, width: int, codes: Callable[[Numbers], Integers]) -> Reading | None:
+    """Return a law that says n // 10^k modulo m in these words; None if it says something else."""
+    k, m = next((i for i, w in enumerate(law.weights) if w), width), law.modulus
+    if law.constant or len(law.weights) > width or [*law.weights[k:]] != [10**i % m for i in range(width - k)]:
+        return None
+    if not k:
+        return Reading("modulus", f"{{}} mod {m}", f"{{}} % {m}", m, codes)
+    cut = "digit" if k == 1 else f"{k} digits"
+    return Reading("digit", f"{{}} without its last {cut}, modulo {m},", f"{{}} // {10**k} % {m}", m, codes)
 
 
 _Form = Callable[[Integers], Integers]

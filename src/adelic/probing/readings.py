@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError
+from adelic.errors import ConfigurationError, EncodingError
 from adelic.numbers.columns.reading import is_date_text, read_column
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import objects
@@ -74,7 +74,9 @@ class Numbers:
         return len(self.whole)
 
 
-def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+def read_numbers(
+    values: npt.NDArray[Any], decimals: int | None = -1, letters: str | None = None
+) -> tuple[Numbers, npt.NDArray[np.bool_]]:
     """Return the numbers of a column, without its gaps, and which entries are there, bool (examples,).
 
     Codes such as "0-306-40615-2" and "080442957X" are read without their hyphens and blanks, a date and time as its
@@ -83,6 +85,7 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
     Args:
         values: of a column.
         decimals: as for `Numbers`; by default the fewest, at most six, that 99 % of the numbers have, or none.
+        letters: "base-36" reads A, B … Z in text as 10, 11 … 35, one after the other, as IBAN does.
 
     Raises:
         EncodingError: an entry is no number.
@@ -91,14 +94,21 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
     array([[5, 8, 1, 2, 3, 7, 7]])
     >>> read_numbers(np.array([0.25, 19.99]))[0].whole
     array([  25, 1999])
+    >>> read_numbers(np.array(["GB82 WEST"]), letters="base-36")[0].whole  # G is 16
+    array([16118232142829])
     """
+    if letters not in (None, "base-36"):
+        raise ConfigurationError(f"letters={describe(letters)} is unknown; it is 'base-36' or None")
+    if letters and values.dtype.kind in "OU":
+        values = objects([_spelled(value) for value in values.tolist()])
     values, is_date, seconds = split_times(values)
     entries = values.tolist() if values.dtype.kind == "O" else []
     texts = [value for value in entries if isinstance(value, str)]
     last: list[int] = []
     if named := next((text for text in texts if _LETTERS.search(text)), None):
         raise EncodingError(
-            f"it has letters, as {describe(named)}; take its digits, or int(text, 36), which reads both"
+            f"it has letters, as {describe(named)}; letters='base-36' (--letters base-36) would read A … Z as 10 … 35, "
+            "as IBAN does; or take its digits alone"
         )
     if any(_CODE.fullmatch(text) and not text.isdecimal() for text in texts):
         others = (value for value in entries if value is not None and not _CODE.fullmatch(str(value)))
@@ -128,6 +138,13 @@ def read_numbers(values: npt.NDArray[Any], decimals: int | None = -1) -> tuple[N
         digits[:, 1 : 1 + before.shape[1]] = before
     seconds = None if seconds is None else seconds[is_there]
     return Numbers(whole, _real(numerators, denominators), decimals, is_date, digits, seconds), is_there
+
+
+def _spelled(value: Any) -> Any:
+    """Return a text with numbers for its letters, and without blanks and hyphens; all else as it is."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z\d -]*[A-Za-z][A-Za-z\d -]*", value):
+        return value
+    return "".join(str(int(one, 36)) for one in value if one not in " -")
 
 
 def split_times(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool, Integers | None]:
@@ -257,6 +274,14 @@ def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
             name = f"digit of 10^{k - numbers.decimals} of {{}}" if p == 10 else f"digit of {p}^{k} of {column}"
             how = f"{use} // {p**k} % {p}" if least >= 0 or p != 10 else ""
             yield Reading("digit", name, how, p, partial(digit, p=p, k=k))
+            if p == 10 and 3 * 100 * 10**k <= spread and not numbers.is_date:
+                name = f"pair of digits of 10^{k + 1 - numbers.decimals} and 10^{k - numbers.decimals} of {{}}"
+                how = how.replace("% 10", "% 100")
+                yield Reading("digit", name, how, 100, partial(digit, p=10, k=k, count=2))
+    for k in range(1, numbers.digits.shape[1]):
+        if least >= 0 and 1 < most // 10**k < GREATEST_MODULUS:
+            name = f"{column} without its last {'digit' if k == 1 else f'{k} digits'}"
+            yield Reading("digit", name, f"{use} // {10**k}", None, partial(_upper_digits, k=k, most=most // 10**k))
     for p in _VALUATIONS:
         yield Reading("valuation", f"exponent of {p} in {column}", "", p, partial(_valuation, p=p))
     if numbers.digits.shape[1] > 2 and not numbers.decimals:
@@ -308,16 +333,22 @@ def residue(numbers: Numbers, *, m: int, shift: int = 0) -> Integers:
     return np.asarray((numbers.whole + shift) % m, dtype=np.int64)
 
 
-def digit(numbers: Numbers, *, p: int, k: int) -> Integers:
-    """Return the digit of p^k: of |n| in base 10, else p-adic, also of negative numbers."""
+def digit(numbers: Numbers, *, p: int, k: int, count: int = 1) -> Integers:
+    """Return the digit of p^k: of |n| in base 10, with those above it as one number, else p-adic, also of n < 0."""
     if p == 10:
-        return numbers.digits[:, k] if k < numbers.digits.shape[1] else np.zeros(len(numbers), dtype=np.int64)
+        digits = numbers.digits[:, k : k + count]
+        return np.asarray(digits @ 10 ** np.arange(digits.shape[1]), dtype=np.int64)
     return np.asarray(numbers.whole // p**k % p, dtype=np.int64)
 
 
 def written_digit(numbers: Numbers, *, base: int, k: int) -> Integers:
     """Return the digit of base^k as |n| is written."""
     return np.asarray(np.abs(numbers.whole) // base**k % base, dtype=np.int64)
+
+
+def _upper_digits(numbers: Numbers, *, k: int, most: int) -> Integers:
+    """Return |n| // 10^k, and most + 1 where it is more."""
+    return np.asarray(np.minimum(np.abs(numbers.whole) // 10**k, most + 1), dtype=np.int64)
 
 
 def _valuation(numbers: Numbers, *, p: int) -> Integers:
