@@ -63,6 +63,7 @@ SMALL = {
         {"full": True},
         "other.json",
     ),
+    "padic_comparisons": ({"PRIMES": (3,), "PRECISIONS": (5,)}, {"size": 4}, "padic_comparisons.json"),
     "question_rules": (
         {"with_rule": lambda line, place: line + b"!"},
         {"results": Path()},
@@ -111,6 +112,8 @@ def test_it_runs_and_says_what_it_does(name, monkeypatch, tmp_path, capsys):
     parts = options.pop("parts", ())
     assert script.main(*parts, **options) in (True, False, None)  # False where a target is missed, as at such sizes
     assert (tmp_path / written).read_bytes() != b"one line\n"
+    if name == "padic_comparisons":
+        assert json.loads((tmp_path / written).read_text(encoding="utf-8"))["mismatches"] == {}
     if name in MEASURED:
         check_measured(json.loads((tmp_path / written).read_text(encoding="utf-8")), options)
     assert capsys.readouterr().err
