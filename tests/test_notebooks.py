@@ -29,7 +29,7 @@ def kinds(cell):
 
 
 def test_a_page_leads_to_every_notebook():
-    names = ["collatz", "column", "conics", "equip", "exact", "greatest-common-divisors", "numbers", "schubert"]
+    names = ["collatz", "column", "conics", "equip", "exact", "greatest-common-divisors", "numbers", "q7", "schubert"]
     assert [path.stem for path in NOTEBOOKS] == names
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "".join(page.read_text(encoding="utf-8") for page in pages)
