@@ -82,7 +82,7 @@ def evaluate(polynomial: Any, x: Any) -> PadicArray:
     f = read(polynomial)
     field, d = _field("evaluate", f, x), np.shape(f)[-1] - 1
     (p,), (n,), depth = field.window
-    enough = (n + d + 1) * (depth + 1) * (d + 1)
+    enough = n + (d + 1) * (depth + 1)  # digits of exact operands: more than are asked for below
     (c, s, k), (x, t, known) = field.lifts(f, enough), field.lifts(x, enough)
     shape = np.broadcast_shapes(c.shape[:-1], x.shape)
     x, known = (np.broadcast_to(part, shape).reshape(-1) for part in (x, known))
