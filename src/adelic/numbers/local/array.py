@@ -610,7 +610,8 @@ class PadicArray(NumberArray):
             field = LocalField(self._window.union(b._window))
         batch, n, k = matrices.checked_shapes("solve", self.shape, right.shape)
         shape = (*batch, n) if right.ndim == 1 else (*batch, n, k)
-        right, known_b = (c.reshape(*right.shape[:-2], n, k) for c in (right, known_b))
+        columns = (*right.shape[:-2], n, k)
+        right, known_b = right.reshape(columns), known_b.reshape(columns)
         # A·x = b for p^F·A and p^G·b has the solution p^(G − F)·x.
         digits = max(field.window.precision - field.window.fractional_digits + depth - f, 1)
         x, below, modulo = matrices.solve(a, known, right, known_b, self.p, digits, self.shape[:-2])
