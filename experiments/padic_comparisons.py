@@ -100,8 +100,8 @@ def comparisons(rng: random.Random, p: int, precision: int, size: int) -> Iterat
             yield "zeta", digits_agree(padic(few, p, precision).zeta(), [at_pari("zeta", a, p, precision) for a in few])
 
     ours = hilbert_symbol(q, r, p).tolist()
-    theirs = [int(pari.hilbert(str(a), str(b), p)) for a, b in zip(q, r, strict=True)]
-    yield "hilbert_symbol", equal(ours, theirs, zip(q, r, strict=True))
+    pairs = list(zip(q, r, strict=True))
+    yield "hilbert_symbol", equal(ours, [int(pari.hilbert(str(a), str(b), p)) for a, b in pairs], pairs)
     ours = kronecker_symbol([a.numerator for a in q], p).tolist()
     theirs = [int(pari.kronecker(a.numerator, p)) for a in q]
     yield "kronecker_symbol", equal(ours, theirs, q)
@@ -117,6 +117,8 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
         exact = [fmpq_mat([list(map(to_fmpq, row)) for row in matrix]) for matrix in entries]
         determinants = [to_fraction(matrix.det()) for matrix in exact]
         yield "det", digits_agree(padic(entries, p, digits).det(), determinants)
+        a = padic(entries, p, digits, fractional_digits=2)
+        yield "@", digits_agree((a @ a).reshape(-1), [to_fraction(e) for m in exact for e in (m * m).entries()])
         integral = [[[a.numerator for a in row] for row in matrix] for matrix in entries]
         forms = [pari.matrix(n, n, [a for row in matrix for a in row]).matsnf() for matrix in integral]
         wanted = [sorted(min(valuation(int(d), p), digits) if d else digits for d in form) for form in forms]
@@ -131,6 +133,11 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
             yield "solve", digits_agree(ours.reshape(-1), solved)
             ours = solve_rational([entries[i] for i in kept], [[b] for b in right])
             yield "solve_rational", equal(ours.reshape(-1).tolist(), solved, solved)
+    for n in (2, 3, 4):
+        for q in (random_rational(rng, p) ** rng.choice((1, 1, n)) for _ in range(size)):
+            found = padic(q, p, digits + 4).roots(n, errors="mask")
+            theirs = pari(f"x^{n} - ({q})").polrootspadic(p, digits + MORE)
+            yield "roots", roots_agree(found[~found.mask], [lifted(root, p)[0] for root in theirs], (q, n))
     for _ in range(size):
         f, g = ([rng.randint(-30, 30) for _ in range(rng.randint(1, 4))] + [rng.choice((1, 2, p))] for _ in range(2))
         a = rng.randint(-(p**2), p**2)
@@ -200,7 +207,7 @@ def digits_agree(ours: Any, truths: Iterable[Fraction | None], *, signs: bool = 
         yield any((error / Fraction(p) ** (end - f)).denominator % p for error in errors), (value, end - f, truth)
 
 
-def roots_agree(ours: Any, theirs: list[Fraction], polynomial: list[int]) -> Iterator[Outcome]:
+def roots_agree(ours: Any, theirs: list[Fraction], polynomial: Any) -> Iterator[Outcome]:
     """Yield for each root whether it is one of theirs, each once."""
     p, f = ours.p, ours.fractional_digits
     values, known = shown(ours)
