@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import sys
@@ -198,9 +199,12 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     ("options", "words"),
     [
         ((), "mine.csv is a table: name the column to predict with --target"),
-        (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
+        (
+            ("--target", "other", "--columns", "n", "--answer", "number"),
+            "or predict its values as classes (--answer classes)",
+        ),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
-        (("--target", "group"), "leave the column out (--columns n,other), or write numbers for its values"),
+        (("--target", "group", "--categories", "group"), "--categories group is no column to predict from"),
         (("--target", "multiple", "--columns", "n,n"), "--columns n,n names 'n' twice"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),
@@ -350,4 +354,59 @@ def test_what_models_outside_the_transformer_refuse(refused, table, given, words
 
 def test_a_number_is_no_class_for_a_model_outside_the_transformer(refused, table):
     line = refused("train", table, "--target", "n", "--columns", "group", "--model", "trees")
-    assert "leave out --model, or on a table take the values for classes (--answer classes)" in line
+    assert "on a table take --model digit-trees, or the values for classes (--answer classes)" in line
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A table of every kind of column, with gaps, in the working folder, and new rows."""
+    monkeypatch.chdir(tmp_path)
+    days = [f"2024-{i // 28 % 12 + 1:02}-{i % 28 + 1:02}" for i in range(300)]
+    cells = (
+        [days[i], "nsew"[i % 4] if i % 9 else "", i % 50, i % 7 == 3, (i % 50) * 0.5 + 9 * (i % 4)] for i in range(300)
+    )
+    lines = (",".join(str(cell).lower() for cell in row) for row in cells)
+    Path("shop.csv").write_text("\n".join(["when,wind,n,is_new,price", *lines]), encoding="utf-8")
+    Path("new.csv").write_text("when,wind,n,is_new\n2025-01-07,up,999,false\n2025-01-08,,3,true\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("target", ["price", "wind", "n"])
+def test_tables_as_they_are(works, shop, target):
+    """The recipe for tables stops early, compares itself with boosted trees on digits, and reads new rows alike."""
+    table = Path("shop.csv")
+    table.write_text(
+        re.sub(r"(?m)^(.*),,", r"\1,n,", table.read_text(encoding="utf-8"))
+        if target == "wind"
+        else table.read_text(encoding="utf-8"),
+        encoding="utf-8",
+    )
+    answer = ("--answer", "number") if target == "n" else ()
+    given = ("train", "shop.csv", "--target", target, "--split", "time:when", *answer, "--device", "cpu")
+    out = works(*given, "--epochs", "3", "--d-feedforward", "32", "--run-dir", "run")
+    found = result()
+    figure = "accuracy" if target == "wind" else "r2"
+    network, trees = found["trees"]["network"][figure], found["trees"]["validation"][figure]
+    words = (
+        "both score the same" if network == trees else f"the {'trees score' if trees > network else 'network scores'}"
+    )
+    assert f": {words}" in out.splitlines()[1]
+    assert (f"R² {trees:.4f}" if figure == "r2" else f"{100 * trees:.2f} %") in out.splitlines()[1]
+    assert found["validation"]["loss"] == pytest.approx(found["trees"]["network"]["loss"], rel=1e-4)
+    assert {"name": "when", "kind": "date", "format": "ISO 8601"} in found["columns"]
+    works(*given, "--model", "digit-trees", "--run-dir", "trees")
+    alone = json.loads(Path("trees/result.json").read_text(encoding="utf-8"))
+    assert alone["test"][figure] == pytest.approx(found["trees"]["test"][figure])
+    for run in ("run", "trees"):
+        lines = works("predict", run, "new.csv").splitlines()
+        if target == "price":
+            assert [float(line.split(",")[-1]) for line in lines[1:]]
+        else:
+            assert lines[0].endswith("prediction,probability" if target == "wind" else "prediction")
+
+
+def test_a_run_stops_when_validation_brings_nothing(works, refused, table):
+    given = ("train", table, "--target", "multiple", "--columns", "other", *SMALL, "--epochs", "30")
+    works(*given, "--patience", "2", "--learning-rate", "1e-9", "--no-trees")
+    assert len(result()["history"]["validation_loss"]) == 3
+    assert "--patience 2" in result()["command"]
+    assert "--trees is for a table of your own" in refused("train", "schubert", "--n", "3", *SMALL, "--trees")

@@ -1,5 +1,6 @@
 """Tables of one's own: whatever holds the numbers, the data set has them exactly; and equal rows stay together."""
 
+import datetime
 import json
 import random
 import re
@@ -224,10 +225,10 @@ def test_the_best_rule_names_the_column():
 def test_targets(values, class_names):
     frame = {"x": range(100), "y": values}
     if class_names is None:
-        with pytest.raises(ConfigurationError, match=r"'y' has 0\.5 in row 0 .*; a number that is predicted is whole"):
-            data.from_table(frame, target="y")
+        assert set(data.from_table(frame, target="y").y_test) == {0.5, 1.5}
         assert data.from_table(frame, target="y", answer="classes").class_names == ("0.5", "1.5")
-        return
+        with pytest.raises(ConfigurationError, match=r"'y' has 0\.5 in row 0 .*; a number that is predicted is whole"):
+            data.from_table(frame, target="y", answer="number")
     assert data.from_table(frame, target="y").class_names == class_names
 
 
@@ -273,23 +274,33 @@ def test_numbers_as_answers():
 
 
 BAD = [  # changes of the table, options, and the error
-    ({"price": [*["1"] * 199, None]}, {}, "'price' has no value in row 199"),
-    ({"price": [*["1"] * 199, ""]}, {}, "'price' has no value in row 199"),
-    ({"price": [*[1] * 199, pd.NA]}, {}, "'price' has no value in row 199"),
-    ({"price": [*[1] * 199, Decimal("sNaN")]}, {}, "'price' has no value in row 199"),
     ({"price": [*[1] * 199, float("inf")]}, {}, "'price' has inf in row 199"),
     ({"price": [*["1"] * 3, *["red"] * 197]}, {}, "'price' has 'red' in row 3"),
     ({"price": [[1, 2]] * 200}, {}, "'price' has .* in row 0"),
-    ({"note": ["red"] * 200}, {}, r"leave the column out \(columns=price,count\), or write"),
-    ({"note": [None] * 200}, {}, "'note' has no value in any row; leave it out: columns=price,"),
+    (
+        {"price": [*["1.5", "2", "3"] * 66, "red", "1"]},
+        {},
+        "'red' in row 198 .* as most values are; .*categories=price",
+    ),
+    ({"note": [None] * 200}, {}, "'note' has no value in any row; leave it out: columns=price,count"),
+    ({"note": ["NA", ""] * 100}, {"columns": "note"}, "'note' has no value in any row; there is nothing to predict"),
+    ({"day": [*["2024-02-29"] * 199, "29.2.2024"]}, {}, "'29.2.2024' in row 199 .* not a date as '2024-02-29' is"),
+    ({"day": [*["2024-02-28", "2024-03-01"] * 99, "2024-02-30", "2024-03-01"]}, {}, "'2024-02-30' in row 198"),
+    ({"day": ["03/04/2024", "01/04/2024"] * 100}, {}, "may be 2024-04-03 or 2024-03-04; write them so"),
+    ({}, {"categories": "odd"}, "categories=odd is no column to predict from; these are price, count"),
+    ({}, {"split": "time:day"}, "unknown column 'day'"),
+    ({}, {"split": "time:odd"}, "column 'odd' has no dates or numbers, so its rows have no order"),
+    ({"day": [1, 2] * 100}, {"split": "time:day"}, "'day' has too few different times"),
+    ({"odd": [0.25] * 200}, {}, "'odd' has no two different floats"),
+    ({"odd": ["1e400", 1] * 100}, {"answer": "real"}, "'odd' has no two different floats, or one beyond"),
     ({"odd": ["yes"] * 200}, {}, "'odd' is 'yes' in every row"),
     ({"odd": [*["yes", "no"] * 99, "yes", "NA"]}, {}, "'odd' has 'NA' in row 199 .*; leave the"),
     ({"odd": [*["1", "0"] * 99, "1", "nan"]}, {}, "'odd' has 'nan' in row 199"),
     ({"odd": [f"name {i}" for i in range(200)]}, {}, "another value in each of the 200 rows"),
     ({"odd": [i + 0.5 for i in range(200)]}, {"answer": "classes"}, "name another target$"),
     ({"odd": range(200)}, {"answer": "classes"}, r"predict it as a number \(answer=number\)"),
-    ({"odd": [i + 0.5 for i in range(200)]}, {}, "multiply, divide or round the column, or predict"),
-    ({"odd": [10**30, 1] * 100}, {"answer": "number"}, "divide or round the column, or"),
+    ({"odd": [i + 0.5 for i in range(200)]}, {"answer": "number"}, r"as a real number \(answer=real\), or predict"),
+    ({"odd": [10**30, 1] * 100}, {"answer": "number"}, "as a real number"),
     ({}, {"answer": "number"}, r"'odd' has 'no' in row 0 .*predict .* as classes \(answer=classes\)"),
     ({}, {"answer": "clases"}, "did you mean 'classes'"),
     ({}, {"target": "even"}, "unknown column 'even'"),
@@ -432,7 +443,7 @@ def test_damaged_parquet(tmp_path):
     ("name", "content", "words"),
     [
         ("mine.csv", 'a,y\n1,p\n"\n2",q\n\nx,p\n', r"column 'a' has 'x' in row 3 \(line 6\), which is not a number"),
-        ("mine.csv", "a,y\n1,p\n2,q\n,p\n", r"column 'a' has no value in row 3 \(line 4\); fill it in"),
+        ("mine.csv", "a,y\n1,p\n2,\n3,p\n", r"column 'y' has no value in row 2 \(line 3\); fill it in"),
         ("mine.csv", "a,y\n1,0\n2,1\n3,NA\n", r"the target 'y' has 'NA' in row 3 \(line 4\)"),
         ("mine.jsonl", '{"a": 1, "y": 0}\n\n{"a": [2], "y": 1}\n', r"column 'a' has \[2\] in row 2 \(line 3\)"),
     ],
@@ -478,7 +489,7 @@ def test_a_file_that_is_not_there(tmp_path):
 
 def test_too_many_numbers(monkeypatch):
     monkeypatch.setattr("adelic.data.tables.MOST_NUMBERS", 100)
-    with pytest.raises(ConfigurationError, match="204 different numbers; at most 100"):
+    with pytest.raises(ConfigurationError, match="204 different numbers, and at most 100"):
         data.from_table(plain() | {"count": range(1000, 1200)}, target="odd")
 
 
@@ -533,3 +544,93 @@ def test_a_table_of_a_run_says_what_becomes_of_lossy_columns(tmp_path):
         data.TableData(str(path), target="y", lossy="error").load(0)
     assert "lossy" not in data.TableData(str(path), target="y").as_dict()
     assert data.TableData(str(path), target="y", lossy="ignore").load(0).provenance["rows"]["all"] == 60
+
+
+@st.composite
+def mixed(draw):
+    """Return a table of every kind of column, with gaps."""
+    size = draw(st.integers(40, 60))
+    days = st.dates(min_value=datetime.date(1900, 1, 1), max_value=datetime.date(2100, 1, 1))
+    kinds = {
+        "n": st.integers(-5, 5),
+        "price": st.decimals(-9, 9, places=2),
+        "when": days.map(draw(st.sampled_from([str, lambda day: day, lambda day: f"{day:%d.%m.%Y}"]))),
+        "moment": st.datetimes(min_value=datetime.datetime(1900, 1, 1)).map(lambda moment: moment.isoformat(" ")),
+        "kind": st.sampled_from(["red", "blue", "none", "x=y"]),
+        "is_new": st.sampled_from(["true", "FALSE"]),
+    }
+    gap = draw(st.sampled_from([None, "", "NA"]))
+    frame = {
+        name: [
+            *draw(st.lists(values, min_size=2, max_size=2, unique=True)),
+            *draw(st.lists(values | st.just(gap), min_size=size, max_size=size)),
+        ]
+        for name, values in kinds.items()
+    }
+    return frame | {"id": range(size + 2), "y": [i % 3 / 2 for i in range(size + 2)]}
+
+
+@settings(max_examples=15, deadline=None)
+@given(mixed())
+def test_new_rows_are_read_as_those_of_training(frame):
+    d = data.from_table(frame, target="y")
+    rows = sorted(tuple(row) for X in (d.X_train, d.X_validation, d.X_test) for row in d.ids(X).tolist())
+    ids, new = ids_of(frame, d.readings, d.vocabulary, words=d.words)
+    assert (sorted(map(tuple, ids.tolist())), new) == (rows, ())
+    meaning = dict(
+        zip(d.provenance["columns"], zip(*([d.tokens[i] for i in row] for row in ids.tolist())), strict=True)
+    )
+    assert meaning["id"] == tuple(frame["id"])
+    for value, found in zip(frame["price"], meaning["price"], strict=True):
+        assert found == (("price", "") if value in (None, "", "NA") else Fraction(value))
+    for text, day, second in zip(frame["moment"], meaning["moment"], meaning["moment (second)"], strict=True):
+        if text not in (None, "", "NA"):
+            since = datetime.datetime.fromisoformat(text) - datetime.datetime(1970, 1, 1)
+            assert 86400 * day + second == since.days * 86400 + since.seconds + Fraction(since.microseconds, 10**6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), min_size=40, max_size=60), st.booleans())
+def test_the_latest_rows_test_and_equal_rows_share_a_part(pairs, by_group):
+    frame = {
+        "x": [a for a, _ in pairs],
+        "time": [f"2024-01-{b + 1:02}" for _, b in pairs],
+        "y": [i % 2 for i in range(len(pairs))],
+    }
+    frame |= {"who": [a // 3 for a, _ in pairs]} if by_group else {}
+    try:
+        d = data.from_table(frame, target="y", split="time:time", groups="who" if by_group else None)
+    except ConfigurationError as error:
+        assert "too few different times" in str(error)  # noqa: PT017  # the rows decide whether there are enough
+        return
+    days = [[d.tokens[i] for i in d.ids(X)[:, 1]] for X in (d.X_train, d.X_validation, d.X_test)]
+    assert max(days[0]) < max(days[1]) < max(days[2])
+    assert overlap(d, symmetries=False) == {"validation": 0, "test": 0}
+    if by_group:
+        groups = [{d.tokens[i] // 3 for i in d.ids(X)[:, 0]} for X in (d.X_train, d.X_validation, d.X_test)]
+        assert sum(map(len, groups)) == len(set.union(*groups))
+
+
+def test_categories_of_one_row_and_new_ones_share_a_word():
+    frame = {"x": range(100), "kind": [*["a", "b"] * 49, "c", "d"], "y": [0, 1] * 50}
+    d = data.from_table(frame, target="y")
+    assert d.words == (("kind", None), ("kind", "a"), ("kind", "b"))
+    new = {"x": [1, 2, 3], "kind": ["c", "zebra", ""]}
+    ids, _ = ids_of(new, d.readings, d.vocabulary, words=d.words)
+    assert ids[:, 1].tolist() == [0, 0, 0]
+    with pytest.raises(ConfigurationError, match="'x' has no value in row 1 .*, and had one in each row of training"):
+        ids_of({"x": [1, ""], "kind": ["a", "b"]}, d.readings, d.vocabulary, words=d.words)
+    codes = data.from_table(frame | {"x": [i % 4 for i in range(100)]}, target="y", columns="x", categories="x")
+    assert codes.words == (("x", None), ("x", "0"), ("x", "1"), ("x", "2"), ("x", "3"))
+    with pytest.warns(UserWarning, match="'kind' has 100 different texts, of which 100 are in one row"):
+        data.from_table(frame | {"kind": [f"name {i}" for i in range(100)]}, target="y")
+
+
+def test_too_many_decimals_are_rounded_and_told(monkeypatch):
+    monkeypatch.setattr("adelic.data.tables.MOST_NUMBERS", 100)
+    monkeypatch.setattr("adelic.data.tables._MANY", 50)
+    frame = {"x": [f"1.0000{i:03}" for i in range(200)], "y": [0, 1] * 100}
+    with pytest.warns(UserWarning, match="at most 100 are possible: the decimals of 'x' are read with 5 significant"):
+        d = data.from_table(frame | {"n": [i % 90 for i in range(200)]}, target="y")
+    assert Fraction(1) in d.vocabulary
+    assert ids_of({"x": ["1.00000001"], "n": [3]}, d.readings, d.vocabulary)[1] == ()

@@ -192,6 +192,7 @@ def test_figures_of_numbers_by_brute_force():
             "exact_match": 0.5,
             "mean_absolute_error": (0 + 1 + 0 + 2 * 10**10) / 4,
             "mean_squared_error": (0 + 1 + 0 + 4 * 10**20) / 4,
+            "r2": 1 - (1 + 4 * 10**20) / np.sum((labels - labels.mean()) ** 2),
             "decoded": 0.75,
             "loss": 2.0,
         }
@@ -212,7 +213,7 @@ def test_a_run(small, tmp_path, embedding):
     if config.data.task == "characters":
         values, counts = np.unique(data.y_train, return_counts=True)
         guess = values[counts.argmax()]
-        assert result.test.keys() == common | {"mean_absolute_error", "mean_squared_error", "decoded"}
+        assert result.test.keys() == common | {"mean_absolute_error", "mean_squared_error", "r2", "decoded"}
         assert result.guess["mean_squared_error"] == pytest.approx(np.mean((data.y_test - guess) ** 2))
         assert result.majority == pytest.approx(np.mean(data.y_test == guess))
     else:

@@ -340,4 +340,4 @@ def test_ids_take_a_byte_each(tiny_config):
     assert figures == same
     assert np.array_equal(predictions, again)
     many = dataclasses.replace(data, vocabulary=tuple(range(300)))
-    assert narrow_ids(many, data.X_train).dtype == np.int64
+    assert narrow_ids(many, data.X_train).dtype == np.int32

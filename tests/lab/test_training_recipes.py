@@ -23,7 +23,7 @@ def test_the_papers_table(oracle):
 
 def test_the_quick_recipe_is_one_for_all_rows():
     assert len({load_recipe("quick", row) for row in (*published_rows(), "mheight-5")}) == 1
-    assert recipe_names() == ("paper", "quick", "compact", "natural", "fresh")
+    assert recipe_names() == ("paper", "quick", "compact", "natural", "fresh", "table")
 
 
 def test_natural_is_compact_with_rows_as_they_occur():

@@ -201,7 +201,7 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
     rng = np.random.default_rng(seed)
     X = np.concatenate([d.X_train, d.X_validation])
     targets = _learnt_and_tested(d)
-    tokens = np.arange(len(d.vocabulary)) if d.is_coded else np.array(d.vocabulary)
+    tokens = np.arange(len(d.tokens)) if d.is_coded else np.array(d.vocabulary)
     shown = max(MODEL_ROWS // len(targets), FEWEST_MODEL_ROWS)
     train = rng.permutation(len(X))[:shown]
     test = rng.permutation(len(d.X_test))[:shown]

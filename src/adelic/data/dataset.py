@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adelic.data import registry, store
 from adelic.data.guard import Holdout
+from adelic.data.kinds import Reading, Word
 from adelic.data.protocol import Cue, Integers, Progress, Request, Rows
 from adelic.data.splits import SPLITS, split_orbits, split_rows
 from adelic.data.symmetries import Symmetry, orbits
@@ -32,8 +33,8 @@ class Dataset:
 
     Attributes:
         X_train: tokens, shape (examples, length), int8 (or the least integer dtype that holds them).
-        y_train: class indices, shape (examples,), int64; targets of a regression task, (examples,) and int64,
-            or (examples, targets) and the least integer dtype that holds them.
+        y_train: class indices, shape (examples,), int64; targets of a regression task, (examples,) and int64 (float64
+            where a table's target is real), or (examples, targets) and the least integer dtype that holds them.
         X_validation: tokens; a tenth of the published training examples, by class.
         y_validation: classes or targets.
         X_test: tokens.
@@ -47,6 +48,8 @@ class Dataset:
         cues: name -> a simple feature of an example; empty for your own table.
         is_coded: whether tokens are positions in `vocabulary`, as they are if it has fractions; else they are its
             numbers.
+        readings: of a table, how each column is read. Its words, of categories and gaps, are tokens before those of
+            `vocabulary`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,6 +70,7 @@ class Dataset:
     symmetries: Mapping[str, Symmetry]
     cues: Mapping[str, Cue] = field(default_factory=dict)
     is_coded: bool = False
+    readings: tuple[Reading, ...] = ()
 
     @classmethod
     def of(cls, rows: Rows, split: NDArray[np.int8], **others: Any) -> "Dataset":
@@ -78,13 +82,26 @@ class Dataset:
         parts: dict[str, Any] = {}
         for index, name in enumerate(SPLITS):
             y = rows.y[split == index]
-            parts |= {f"X_{name}": rows.X[split == index], f"y_{name}": y.astype(np.int64) if y.ndim == 1 else y}
+            parts |= {
+                f"X_{name}": rows.X[split == index],
+                f"y_{name}": y.astype(np.int64) if y.ndim == 1 and y.dtype != float else y,
+            }
         return cls(**parts, **others)
 
     @property
     def parts(self) -> dict[str, tuple[Integers, Integers]]:
         """Return split -> (X, y), in the order train, validation, test."""
         return {name: (getattr(self, f"X_{name}"), getattr(self, f"y_{name}")) for name in SPLITS}
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """Return the words that may come, see `adelic.data.kinds`; () without categories and gaps."""
+        return tuple(word for reading in self.readings for word in reading.words)
+
+    @property
+    def tokens(self) -> tuple[Any, ...]:
+        """Return what a position means: words, then the numbers of the vocabulary."""
+        return (*self.words, *self.vocabulary)
 
     @property
     def length(self) -> int:
@@ -151,7 +168,7 @@ class Dataset:
         parts = self.parts
         X = np.concatenate([tokens for tokens, _ in parts.values()])
         if self.is_coded:
-            X = np.array(self.vocabulary, dtype=object)[X]
+            X = np.fromiter(self.tokens, dtype=object)[X]
         y = np.concatenate([targets for _, targets in parts.values()])
         frame = pd.DataFrame(X, columns=column_names("x", X))
         if self.class_names is not None:

@@ -116,7 +116,9 @@ def export(
         "format": format,
         **layout.about,
         "class_names": None if dataset.class_names is None else list(dataset.class_names),
-        "vocabulary": list(map(number_text, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
+        "vocabulary": [*dataset.words, *map(number_text, dataset.vocabulary)]
+        if dataset.is_coded
+        else list(dataset.vocabulary),
         "data": {key: value for key, value in dataset.provenance.items() if key not in of_the_store},
         "command": command,
         "versions": versions("numpy", "pyarrow"),

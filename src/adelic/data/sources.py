@@ -157,11 +157,13 @@ class TableData(_Data):
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
         target: The column of a table to predict.
-        columns: The number columns of a table to predict from, as a,b.  [default: all others]
-        split: For a table: random, or the name of a column of train, validation or test.  [default: published;
-            random for a table]
+        columns: The columns of a table to predict from, as a,b.  [default: all others]
+        categories: Those of them whose numbers are names, not quantities, as zip codes: each value gets a vector.
+        split: For a table: random, time:COLUMN (the latest examples test), or the name of a column of train, validation
+            or test.  [default: published; random for a table]
         groups: A column of a table; examples with the same value in it stay in one part.
-        answer: Whether a table's target is classes or a number; with none, its values tell.  [default: none]
+        answer: Whether a table's target is classes, an exact whole number, or a real number; with none, its values
+            tell.  [default: none]
         lossy: Of numbers lost in floats, or text as 00501.
         sha256: of the file, so a run does not go on with another content; read from it if None.
 
@@ -182,6 +184,7 @@ class TableData(_Data):
     path: str
     target: str = option()
     columns: tuple[str, ...] | None = option(None)
+    categories: tuple[str, ...] = option(())
     split: str = option("random")
     groups: str | None = option(None)
     answer: str | None = option(None, choices=ANSWERS)
@@ -194,9 +197,9 @@ class TableData(_Data):
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        for name in ("columns", "answer", "lossy"):  # not in `groups`: a column may be called none
+        for name in ("columns", "categories", "answer", "lossy"):  # not in `groups`: a column may be called none
             given = getattr(self, name)
-            given = (given,) if name == "columns" and isinstance(given, str) else given
+            given = (given,) if name in ("columns", "categories") and isinstance(given, str) else given
             object.__setattr__(self, name, options(TableData)[name].check(given))
         if self.sha256 is None:
             object.__setattr__(self, "sha256", self._digest())

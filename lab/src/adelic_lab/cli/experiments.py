@@ -1,6 +1,7 @@
 """`adelic train`, and the options of an experiment."""
 
 import os
+import shlex
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,7 @@ from adelic_lab.config.embedding import EmbeddingConfig
 from adelic_lab.config.experiment import Experiment
 from adelic_lab.config.models import CLASSICAL_MODELS, Classical, RandomSearch, SolverConfig, Steps
 from adelic_lab.config.names import DEFAULT_SOLVER, EMBEDDINGS, solvers_in_words
-from adelic_lab.config.recipes import TrainConfig, default_recipe, recipes_in_words
+from adelic_lab.config.recipes import TABLE, TrainConfig, default_recipe, recipes_in_words
 from adelic_lab.results.result import Result
 from adelic_lab.runs.machine import check_processes, keep_freed_memory
 
@@ -115,14 +116,34 @@ def train(
             result = adelic_lab.run_distributed(config, folder, devices=devices, nodes=nodes, progress=progress, **how)
     if speaks:
         print(_summary(result))
-        if chosen is not None:
-            print(chosen)
+        for line in (_beside_trees(result, config), chosen):
+            if line is not None:
+                print(line)
         if result.compute not in (None, config.as_dict()["recipe"].get("compute")):
             print(
                 f"products were in {result.compute}, as the processor has no instructions for bfloat16, the recipe's; "
                 "--compute names one"
             )
         print(f"run folder: {folder}")
+
+
+def _beside_trees(result: Result, config: Experiment) -> str | None:
+    """Return a line that compares a network with boosted trees on digits; None without these.
+
+    Validation says which is better, not test.
+    """
+    if result.trees is None:
+        return None
+    name, say = ("r2", "R² {:.4f}".format) if "r2" in result.test else ("accuracy", _percent)
+    network, trees = result.trees["network"][name], result.trees["validation"][name]
+    by = say(abs(trees - network)).removeprefix("R² ").replace("%", "points")
+    better = f"the {'trees score' if trees > network else 'network scores'} {by} higher"
+    alone = f"; these alone: {shlex.join(['adelic', 'train', *config.data.arguments()])} --model digit-trees"
+    return (
+        f"on validation: network {say(network)}, boosted trees on digits {say(trees)}: "
+        f"{'both score the same' if trees == network else better} (on test {say(result.test[name])} and "
+        f"{say(result.trees['test'][name])}){alone if trees > network else ''}"
+    )
 
 
 def _proposed(config: Experiment) -> str | None:
@@ -169,7 +190,8 @@ def experiment(task: str, given: dict[str, Any], progress: Progress | None = Non
         return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
     told = {} if progress is None else {"progress": progress}
-    named = recipe or default_recipe(data.row)
+    is_flat_table = isinstance(data, TableData) and rest.get("places") in (None, "flat")
+    named = recipe or (TABLE if is_flat_table else default_recipe(data.row))
     return Experiment.choose(data, recipe=named, embedding=embedding, seed=seed, **told, **rest)
 
 
@@ -198,7 +220,9 @@ def _summary(result: Result) -> str:
     trivial = f"majority class {_percent(result.majority)}, look-up {_percent(result.lookup)}{rule}"
     figures = [f"test accuracy {_percent(test['accuracy'])} ({trivial})"]
     guess = result.guess or {}
-    if "exact_match" in test:
+    if "r2" in test and result.rule is None:  # a real number, which is never hit exactly
+        figures = [f"test R² {test['r2']:.4f}"]
+    elif "exact_match" in test:
         rate = f"exact match {_percent(test['exact_match'])} (baseline {_percent(guess['exact_match'])})"
         figures = [f"test {rate}"] if "mean_squared_error" in test else [*figures, rate]
     for name in ("mean_absolute_error", "mean_squared_error"):

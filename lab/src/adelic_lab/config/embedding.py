@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from adelic.data.registry import task as find_task
-from adelic.data.sources import DrawnData
+from adelic.data.sources import DrawnData, TableData
 from adelic.errors import ConfigurationError, PrecisionError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
@@ -249,6 +249,8 @@ class EmbeddingConfig(Model):
             self._check_drawn(experiment, experiment.data)
         elif recipe.passes > 1:
             raise ConfigurationError(f"--passes is for drawn tasks; on {row} an epoch is a pass: use --epochs")
+        if recipe.trees and not isinstance(experiment.data, TableData):
+            raise ConfigurationError(f"--trees is for a table of your own, and {row} is none; leave it out")
         if recipe.body != SEQUENCE and self.places is not None:
             raise ConfigurationError(
                 f"--places {self.places} is a complete body; leave out --body {recipe.body}, or use --places flat"

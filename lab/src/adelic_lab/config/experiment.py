@@ -16,6 +16,8 @@ from typing import Any
 from adelic.data.protocol import Progress, View
 from adelic.data.sources import DrawnData, Seeded, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RangeError, RunFolderError
+from adelic.numbers.primes import valuation
+from adelic.numbers.window import DEFAULT_PRECISION
 from adelic.storage.checks import check_text
 from adelic.storage.files import file_name, read_bytes
 from adelic.storage.options import check_fields, options
@@ -23,7 +25,7 @@ from adelic.storage.records import DamagedTextError, parse_toml
 from adelic_lab.config.embedding import EmbeddingConfig, stored_embedding
 from adelic_lab.config.models import TRIALS, Classical, Model, RandomSearch, Steps
 from adelic_lab.config.names import check_name, needs_vocabulary, unused_options
-from adelic_lab.config.recipes import SEQUENCE, TrainConfig, changed_words, complete, stored
+from adelic_lab.config.recipes import SEQUENCE, TABLE, TrainConfig, changed_words, complete, stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,9 +187,17 @@ class Experiment(Seeded):
             is_told = given.get("features") is not None or "features" in kept
             if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
+            progress(0, 1, "reading")
+            loaded = data.load(seed)
             if given.get("fractional_digits") is None:
-                progress(0, 1, "reading")
-                chosen = chosen.holding(data.load(seed).vocabulary, data.place_of)
+                if chosen.primes and chosen.precision == DEFAULT_PRECISION and given.get("precision") is None:
+                    # Decimals of many digits, as floats have, are held whole, and no digit before the point is lost.
+                    depth = max(valuation(q.denominator, p) for q in loaded.vocabulary for p in chosen.primes)
+                    chosen = replace(chosen, precision=DEFAULT_PRECISION + max(depth - DEFAULT_PRECISION // 2, 0))
+                chosen = chosen.holding(loaded.vocabulary, data.place_of)
+            if recipe == TABLE and "batch_size" not in changes:
+                # About 150 steps an epoch, between 32 and 2048 examples.
+                changes["batch_size"] = 1 << min(max((len(loaded.y_train) // 100).bit_length() - 1, 5), 11)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values, changes), seed=seed)
 
     @property

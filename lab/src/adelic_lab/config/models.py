@@ -75,6 +75,7 @@ class ClassicalModel:
     Attributes:
         title: what tables call it.
         uses_images: whether it makes a difference to train on the images of examples.
+        reads_numbers: whether the target may be a number.
         space: what is searched: name of an option -> its values.
 
     >>> str(CLASSICAL_MODELS["logistic"].space["inputs"])
@@ -83,6 +84,7 @@ class ClassicalModel:
 
     title: str
     uses_images: bool = True
+    reads_numbers: bool = False
     space: Mapping[str, Setting] = field(default_factory=dict)
 
 
@@ -141,10 +143,10 @@ class Classical(Model):
 
     def check_classes(self, row: str, has_one_class_a_row: bool | None) -> None:
         """Raise ConfigurationError if examples have several targets, or a number; None is not known yet."""
-        if has_one_class_a_row is False:
+        if has_one_class_a_row is False and not CLASSICAL_MODELS[self.name].reads_numbers:
             raise ConfigurationError(
                 f"{row} has several targets or a number per example; {self.name} is for one class per example: "
-                "leave out --model, or on a table take the values for classes (answer=classes)"
+                "leave out --model, or on a table take --model digit-trees, or the values for classes (answer=classes)"
             )
 
     def searched(self) -> dict[str, Any]:

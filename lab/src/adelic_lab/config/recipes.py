@@ -16,6 +16,8 @@ from adelic_lab.config.options import Described, check_table, packaged, setting
 
 SEQUENCE = "sequence"
 """The default body."""
+TABLE = "table"
+"""The default recipe of a table."""
 _POSITIONAL = ("embedding", "learned")
 
 
@@ -43,7 +45,7 @@ class TrainConfig(Described):
 
     Attributes:
         name: How to train: {names}, or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the
-            paper's datasets, fresh for a drawn task, else compact]
+            paper's datasets, fresh for a drawn task, table for a table, else compact]
         learning_rate: Highest learning rate of the optimizer (Adam).
         batch_size: Number of examples in each training step.
         warmup_steps: Number of steps at the start over which the learning rate rises from 0.
@@ -58,6 +60,8 @@ class TrainConfig(Described):
         max_rows: Train on at most this number of examples, chosen at random.
         passes: Of a drawn task, how often each question is trained on; the epochs share them all.
         symmetries: Also train on the images of examples under the task's symmetries; needs --split orbits.
+        patience: Stop after this number of epochs that are no better on validation by a thousandth.
+        trees: On a table, also fit boosted trees on digits (--model digit-trees), and say which is better.
         checkpoint: Epoch whose weights are tested: best (with the best validation accuracy) or last.
         positional: Positional encoding: embedding (fixed, the embedding's own) or learned (trained vectors).
         initial_std: Standard deviation of the first vectors of [CLS], of learned positions and of the embedding's
@@ -90,6 +94,8 @@ class TrainConfig(Described):
     passes: int = setting(1, least=1, greatest=10**6, unwritten=1)
     symmetries: bool = setting(False, tried=(False, True), starred=True, unwritten=False)
     checkpoint: str = setting("best", choices=("best", "last"), unwritten="best")
+    patience: int | None = setting(None, least=1, greatest=1_000_000)
+    trees: bool = setting(False, unwritten=False)
     positional: str = setting("embedding", choices=_POSITIONAL, tried=_POSITIONAL, starred=True, unwritten="embedding")
     initial_std: float = setting(1.0, positive=True, unwritten=1.0)
     pooling: str = setting("cls", choices=("cls", "tokens"), tried=("cls", "tokens"), starred=True, unwritten="cls")
@@ -171,7 +177,7 @@ def recipe_names() -> tuple[str, ...]:
     """Return the names of the packaged recipes.
 
     >>> recipe_names()
-    ('paper', 'quick', 'compact', 'natural', 'fresh')
+    ('paper', 'quick', 'compact', 'natural', 'fresh', 'table')
     """
     return tuple(_tables())
 

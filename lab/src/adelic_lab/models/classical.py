@@ -37,7 +37,8 @@ from adelic_lab.config.models import CLASSICAL_MODELS
 from adelic_lab.models import Answered, Fitted, RunContext, device_name
 from adelic_lab.results import metrics
 from adelic_lab.results.result import Result
-from adelic_lab.train.data import TrainValidation
+from adelic_lab.train.data import TrainValidation, training_subset
+from adelic_lab.train.objectives import OneClass, OneNumber
 from adelic_lab.train.sampler import stream_seed
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
 
@@ -55,6 +56,12 @@ LEAST_PROBABILITY = 1e-7
 """Lower probabilities count as this one in the loss: in float32, what is nearer to certainty is certainty."""
 SEARCH_SEED = 0
 """Seed of the options that are drawn, and of the fits of all trials: one for all, as for `adelic tune`."""
+TREES = 500
+"""Most boosted trees on digits; they stop before, when a part of the training examples is told no better."""
+MOST_TREE_ROWS = 200_000
+FEWEST_STOPPED = 100
+"""With fewer training examples, a tenth of them says nothing: there are a fifth of the trees."""
+_BLOCK = 1 << 16
 _MOST_CATEGORIES = 255  # of a feature, for scikit-learn's trees
 
 
@@ -62,7 +69,8 @@ class Estimate(NamedTuple):
     """A model that is fitted with some options.
 
     Attributes:
-        probabilities: from examples, (rows, length), to the probability of each class, (rows, n_classes).
+        probabilities: from examples, (rows, length), to the probability of each class, (rows, n_classes); or to
+            numbers, (rows,).
         parameters: how many numbers were fitted: coefficients and intercepts, class frequencies, nodes of trees, or
             examples that are remembered.
         flops: operations that one example takes: two a coefficient; for trees the comparisons on the way to a leaf, a
@@ -175,15 +183,23 @@ def _with_images(experiment: Experiment, data: TrainValidation) -> TrainValidati
     return replace(data, X_train=np.concatenate(X), y_train=np.concatenate(y))
 
 
-def _predict(model: Estimate, X: Rows) -> tuple[Array, Array]:
-    """Return the class of each example, of equally probable ones the first, and its probability; both are (rows,)."""
+def _predict(model: Estimate, X: Rows) -> tuple[Array, Array | None]:
+    """Return the class of each example, of equally probable ones the first, and its probability; both are (rows,).
+
+    Of numbers, return them, and None.
+    """
     probabilities = model.probabilities(X)
+    if probabilities.ndim == 1:
+        return probabilities, None
     return probabilities.argmax(axis=1), probabilities.max(axis=1).astype(np.float64)
 
 
 def _evaluate(model: Estimate, data: TrainValidation, X: Rows, y: Array) -> tuple[dict[str, float], Array]:
     """Return a model's figures on a split, and the class of each example."""
     probabilities = model.probabilities(X)
+    if probabilities.ndim == 1:
+        figures = metrics.number_metrics(y, probabilities)
+        return figures | {"loss": figures["mean_squared_error"]}, probabilities
     predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)
     figures = data.objective.figures(y, predictions, cross_entropy(probabilities, y))
     return figures, data.objective.answers(predictions)
@@ -246,7 +262,8 @@ def estimate(name: str, options: Options, data: TrainValidation, seed: int, betw
 def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
     """Return the map from examples, (rows, length), to a model's features.
 
-    Forms are "standardized" (the integers, each position with mean 0 and variance 1 over the training examples),
+    Forms are "digits" (size and digits of `AdelicEncoder`, NaN for words, and which word it is, NaN for numbers),
+    "standardized" (the integers, each position with mean 0 and variance 1 over the training examples),
     "one-hot" (an indicator of each position's number, (rows, length · numbers)), "integers" (as they are) and
     "categories" (the numbers' places in the vocabulary).
 
@@ -257,11 +274,14 @@ def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
     ((1, 2, 3, 4, 5), [1, 2], [1, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     """
     if form == "one-hot":
-        units = np.eye(len(data.numbers), dtype=np.float32)
+        units = np.eye(data.n_words + len(data.numbers), dtype=np.float32)
         return lambda X: units[data.ids(X)].reshape(len(X), -1)
     if form == "categories":
         return data.ids
-    values = np.array([float(number) for number in data.numbers])
+    if form == "digits":
+        table = _digit_table(data)
+        return lambda X: table[data.ids(X)].reshape(len(X), -1)
+    values = np.array([*range(data.n_words), *map(float, data.numbers)])  # words have no other order
     numbers: Callable[[Array], Array] = (lambda X: values[X]) if data.is_coded else lambda X: X
     if form == "standardized":
         train = numbers(data.X_train)
@@ -270,6 +290,18 @@ def make_inputs(form: str, data: TrainValidation) -> Callable[[Rows], Array]:
         return lambda X: (numbers(X) - mean) / scale
     assert form == "integers"
     return numbers
+
+
+def _digit_table(data: TrainValidation) -> Array:
+    """Return the features of each word and number, float32 (ids, features): each is encoded once."""
+    from adelic.integrations.sklearn import AdelicEncoder
+
+    encoder = AdelicEncoder(primes=(2, 3, 5, 7, 11, 13), precision=3, dtype=np.float64, lossy="ignore")
+    digits = encoder.fit_transform(np.fromiter(data.numbers, dtype=object)[:, None]).astype(np.float32)
+    table = np.full((data.n_words + len(digits), digits.shape[1] + 1), np.nan, np.float32)
+    table[data.n_words :, 1:] = digits
+    table[: data.n_words, 0] = np.arange(data.n_words)
+    return table
 
 
 def reads_any_number(options: Options, n_numbers: int) -> bool:
@@ -390,6 +422,56 @@ def _fit_mlp(options: Options, data: TrainValidation, seed: int, between: Betwee
     )
 
 
+def _fit_digit_trees(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
+    """Fit gradient-boosted trees on size, digits and categories; a tenth of the training examples stops them.
+
+    Of more than `MOST_TREE_ROWS` training examples as many are drawn at random: more take minutes, and change little.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OrdinalEncoder
+
+    part = training_subset(data, MOST_TREE_ROWS, seed)
+    inputs, y, is_class = make_inputs("digits", data), part.y_train, isinstance(data.objective, OneClass)
+    X = inputs(part.X_train)
+    used, size = ~np.isnan(X).all(axis=0), X.shape[1] // part.X_train.shape[1]
+    is_word = np.arange(X.shape[1]) % size == 0
+    codes = OrdinalEncoder(
+        dtype=np.float32, handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MOST_CATEGORIES - 1
+    )
+    stops = len(y) >= FEWEST_STOPPED and (not is_class or np.unique(y, return_counts=True)[1].min() > 1)
+    trees = (HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor)(
+        max_iter=TREES if stops else TREES // 5,
+        early_stopping=bool(stops),
+        categorical_features=np.arange(np.sum(used & is_word)) if np.any(used & is_word) else None,
+        random_state=seed,
+    )
+    words, digits = (np.flatnonzero(used & which) for which in (is_word, ~is_word))
+    columns = ColumnTransformer([("words", codes, words), ("digits", "passthrough", digits)])
+    estimator = make_pipeline(columns, trees).fit(X, y)
+
+    def numbers(rows: Rows) -> Array:
+        found: Array = estimator.predict(inputs(rows))
+        bounds = data.objective.answer_range
+        return np.rint(found).clip(*bounds).astype(np.int64) if isinstance(data.objective, OneNumber) else found
+
+    answer = _probabilities(estimator, inputs, data) if is_class else numbers
+    nodes = [tree.nodes for group in trees._predictors for tree in group]
+    return Estimate(
+        lambda rows: np.concatenate([answer(rows[i : i + _BLOCK]) for i in range(0, max(1, len(rows)), _BLOCK)]),
+        parameters=sum(map(len, nodes)),
+        flops=sum(int(each["depth"].max()) for each in nodes) + len(nodes),
+    )
+
+
+def compared(data: TrainValidation, seed: int, X_test: Rows, y_test: Array) -> dict[str, dict[str, float]]:
+    """Return the figures of boosted trees on digits on validation, and on test, of which nothing is chosen."""
+    trees = estimate("digit-trees", {}, data, seed, lambda: None)
+    splits = {"validation": (data.X_validation, data.y_validation), "test": (X_test, y_test)}
+    return {split: _evaluate(trees, data, *rows)[0] for split, rows in splits.items()}
+
+
 def _fit_trees(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
     """Fit gradient-boosted trees on binned features; the seed chooses the features that each split may use."""
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -426,5 +508,6 @@ FITS: dict[str, Callable[[Options, TrainValidation, int, Between], Estimate]] = 
     "logistic": _fit_logistic,
     "mlp": _fit_mlp,
     "trees": _fit_trees,
+    "digit-trees": _fit_digit_trees,
 }
 """What fits each of `CLASSICAL_MODELS`, from options, data, a seed below 2^32, and what to call between epochs."""

@@ -143,6 +143,47 @@ def read_trainer(experiment: Experiment, data: TrainValidation, folder: Path) ->
     return trainer
 
 
+class WordEmbedding(NumberEmbedding):
+    """A learned vector for each word of a table, and before them an embedding of its numbers.
+
+    Ids of words come first. Vectors begin as 0, so a category that training lacks says nothing.
+
+    >>> from adelic import nn
+    >>> WordEmbedding(nn.XValEmbedding([5, 7], d_model=4), n_words=3)(torch.tensor([[0, 3]]))[0, 0].tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, numbers: NumberEmbedding, n_words: int) -> None:
+        super().__init__(numbers.vocabulary, numbers.d_model)
+        if numbers.tokens_per_number > 1:
+            raise ConfigurationError(
+                f"--embedding {numbers.name} has several tokens for a number, and a table with categories or gaps one "
+                "for each value; --embedding adelic reads it"
+            )
+        self.numbers, self.n_words = numbers, n_words
+        self.words = torch.nn.Embedding(n_words, numbers.d_model, _weight=torch.zeros(n_words, numbers.d_model))
+
+    @property
+    def n_ids(self) -> int | None:
+        """Return the number of ids."""
+        return self.n_words + (self.numbers.n_ids or 0)
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Add numbers after those of the vocabulary, see `NumberEmbedding.extend`."""
+        self.numbers.extend(numbers)
+        self.vocabulary = self.numbers.vocabulary
+
+    def positional_encoding(self, max_length: int) -> Any:
+        """Return the positional encoding that goes with the numbers."""
+        return self.numbers.positional_encoding(max_length)
+
+    def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
+        """Return the vectors of ids, float32 (*, length, d_model)."""
+        ids, last = ids_or_numbers, self.n_words - 1
+        words, numbers = self.words(ids.clamp(max=last)), self.numbers((ids - self.n_words).clamp(min=0))
+        return torch.where((ids > last)[..., None], numbers, words)
+
+
 @torch.random.fork_rng(devices=[])  # modules are made on the CPU
 def build_model(experiment: Experiment, data: TrainValidation) -> Network:
     """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
@@ -170,6 +211,12 @@ def build_model(experiment: Experiment, data: TrainValidation) -> Network:
         made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
         if vocabulary is None and isinstance(made, ScaledEmbedding | UnionEmbedding):
             made.fit(data.X_train)
+        made = WordEmbedding(made, data.n_words) if data.n_words else made
+    elif data.n_words:
+        raise ConfigurationError(
+            f"--places {embedding.places} reads numbers alone, and {experiment.row} has categories or gaps; use "
+            "--places flat, or leave these columns out (--columns)"
+        )
     torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
     if embedding.places in FUSIONS:
         if not isinstance(objective, OneClass):
@@ -248,7 +295,7 @@ def begin(experiment: Experiment, data: TrainValidation, device: torch.device, w
 
 
 def narrow_ids(data: TrainValidation, X: np.ndarray) -> np.ndarray:
-    """Return the ids of examples, (rows, length), in one byte each where the vocabulary has no more than 256 numbers.
+    """Return the ids of examples, (rows, length), in one byte each where there are no more than 256, or in four.
 
     All examples of Schubert 6 with their images would take 5.6 GB in eight bytes each.
 
@@ -258,9 +305,9 @@ def narrow_ids(data: TrainValidation, X: np.ndarray) -> np.ndarray:
     >>> found.dtype.name, bool((found == data.ids(data.X_train)).all())
     ('uint8', True)
     """
-    if data.vocabulary is None or len(data.vocabulary) > 256:
+    if data.vocabulary is None:
         return data.ids(X)
-    found = np.empty((len(X), data.length), np.uint8)
+    found = np.empty((len(X), data.length), np.uint8 if len(data.vocabulary) + data.n_words <= 256 else np.int32)
     for start in range(0, len(X), _BLOCK):
         found[start : start + _BLOCK] = data.ids(X[start : start + _BLOCK])
     return found

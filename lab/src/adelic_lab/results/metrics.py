@@ -73,20 +73,21 @@ def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, fl
 
 
 def number_metrics(numbers: Labels, answers: Labels) -> dict[str, float]:
-    """Return the figures of answers that are numbers: the rate of right ones, mean absolute and mean squared error.
+    """Return the figures of answers that are numbers: the rate of right ones, mean absolute and squared error, and R².
 
-    Both are (rows,).
+    R² is 1 − (mean squared error)/(variance of the numbers), 0 where they are all the same. Both are (rows,).
 
     >>> number_metrics(np.array([0, 0, 7, -1]), np.array([0, 0, 5, -1]))
-    {'accuracy': 0.75, 'exact_match': 0.75, 'mean_absolute_error': 0.5, 'mean_squared_error': 1.0}
+    {'accuracy': 0.75, 'exact_match': 0.75, 'mean_absolute_error': 0.5, 'mean_squared_error': 1.0, 'r2': 0.902...}
     """
     error = np.abs(numbers.astype(np.float64) - answers.astype(np.float64))  # squares of int64 would overflow
-    right = float(np.mean(numbers == answers))
+    right, variance = float(np.mean(numbers == answers)), float(np.var(numbers.astype(np.float64)))
     return {
         "accuracy": right,
         "exact_match": right,
         "mean_absolute_error": float(np.mean(error)),
         "mean_squared_error": float(np.mean(error**2)),
+        "r2": 1 - float(np.mean(error**2)) / variance if variance else 0.0,
     }
 
 

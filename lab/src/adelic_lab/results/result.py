@@ -137,6 +137,8 @@ class Result:
         targets: of several targets, the figures of each.
         class_names, shape, range, labels, predictions: the test split's answers, see `adelic_lab.results.predictions`;
             of too many, only the names of classes.
+        columns: of a table, how each column was read.
+        trees: of a table, figures of boosted trees on digits on validation and test, and the network's on validation.
         rows: the numbers of examples in train, validation and test.
         parameters: how many numbers were fitted.
         flops: operations that one example takes; None if they are not counted.
@@ -202,6 +204,8 @@ class Result:
     predictions: Annotated[str | None, TEXT] = None
     wrong: Annotated[Mapping[str, str] | None, {"*": TEXT}] = None
     asked_sha256: Annotated[str | None, TEXT] = None
+    columns: Annotated[list[Table] | None, OPTIONS.listed()] = None
+    trees: Annotated[Mapping[str, Figures] | None, {"*": {"*": NUMBER}}] = None
     rows: Annotated[Mapping[str, int], {"train": COUNT, "validation": COUNT, "test": COUNT}]
     parameters: Annotated[int, COUNT]
     flops: Annotated[int | None, COUNT.or_null()] = None

@@ -20,11 +20,13 @@ from adelic.data.symmetries import images
 from adelic.errors import ConfigurationError
 from adelic.storage.checks import check_text
 from adelic_lab.config.experiment import Experiment
+from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.models import Fitted
+from adelic_lab.models.classical import compared
 from adelic_lab.results.metrics import counted, counted_by_class, most_frequent
 from adelic_lab.results.predictions import digest, pack_answers, pack_wrong
 from adelic_lab.train.data import TrainValidation, training_subset
-from adelic_lab.train.objectives import OneClass
+from adelic_lab.train.objectives import OneClass, RealNumber
 
 Judge = Callable[[Fitted], dict[str, Any]]
 """From a fitted model to the fields of its result that the test split decides."""
@@ -63,7 +65,8 @@ def _rows(experiment: Experiment, progress: Progress | None) -> tuple[TrainValid
         figures, answers = fitted.evaluate(data.X_test, data.y_test)
         part = training_subset(data, max_rows, experiment.seed)
         found = seen.objective.result(part.y_train, part.y_test, answers)
-        kept = pack_answers(part.y_test, answers, *seen.objective.answer_range)
+        is_real = isinstance(seen.objective, RealNumber)
+        kept = {} if is_real else pack_answers(part.y_test, answers, *seen.objective.answer_range)
         if part.class_names is None:
             found["lookup"] = found["majority"]
         else:
@@ -73,13 +76,17 @@ def _rows(experiment: Experiment, progress: Progress | None) -> tuple[TrainValid
             known = LookUp(X.reshape(-1, X.shape[-1]), y.reshape(-1)).predict(part.X_test)
             found |= {"lookup": float(np.mean(known == part.y_test)), "class_names": list(part.class_names)}
             kept = {name: kept[name] for name in ("labels", "predictions") if name in kept}
-        rule = best_rule(part)
+        if not is_real:
+            rule = best_rule(part)
+            found |= {"rule": rule.accuracy, "rule_name": rule.name}
+        if isinstance(experiment.recipe, TrainConfig) and experiment.recipe.trees:
+            followed, _ = fitted.evaluate(seen.X_validation, seen.y_validation)
+            found["trees"] = {"network": followed} | compared(seen, experiment.seed, data.X_test, data.y_test)
         return {
             "test": figures,
             **found,
             **kept,
-            "rule": rule.accuracy,
-            "rule_name": rule.name,
+            "columns": data.provenance.get("readings"),
             "rows": {"train": len(part.y_train), "validation": len(part.y_validation), "test": len(part.y_test)},
             "data_sha256": data.provenance["sha256"],
         }

@@ -32,14 +32,14 @@ class Predictions:
     """What a network, or another model, says of rows.
 
     Attributes:
-        answers: the names of classes, or whole numbers, a row each.
+        answers: the names of classes, or numbers, a row each.
         probabilities: of these classes, as the model has them, (rows,); None of numbers.
 
     >>> Predictions(("odd", "even"), probabilities=(0.75, 0.5)).answers[0]
     'odd'
     """
 
-    answers: tuple[str | int, ...]
+    answers: tuple[str | int | float, ...]
     probabilities: tuple[float, ...] | None
 
 
@@ -52,14 +52,15 @@ def predict(folder: str | Path, frame: Any, *, lossy: str | None = None) -> Pred
 
     Args:
         folder: of the run.
-        frame: a table as for `from_table`, with the number columns of the run; other columns are ignored.
+        frame: a table as for `from_table`, with the columns of the run; others are ignored. It is read as in
+            training: a category that training lacked, or had once, has the vector that all such share.
         lossy: as for `from_table`, of these rows; None for what the run was trained with.
 
     Raises:
         RunFolderError: the run is not finished, or its files are damaged.
         StorageError: the table of the run is not where it was.
-        ConfigurationError: it is not on a table; the table has changed; a value is not a number, or not one of those
-            that the model knows.
+        ConfigurationError: it is not on a table; the table has changed; a value is not of its column's kind, or missing
+            where training had none missing, or not one of those that the model knows.
         UnknownNameError: a column is missing.
         PrecisionError: a number has more digits after the point, at a prime, than the run has.
         RangeError: a number is beyond the floats that the model reads.
@@ -84,9 +85,9 @@ def predict(folder: str | Path, frame: Any, *, lossy: str | None = None) -> Pred
     with _remedies_of_training(experiment, folder):
         result = finished_result(experiment, folder)
         data = experiment.data.load(experiment.seed)
-        columns = data.provenance["columns"]
-        ids, new = ids_of(frame, columns, data.vocabulary, lossy=lossy or experiment.data.lossy or LOSSY[0])
-        experiment.check_numbers(new, partial(place_of, frame, columns))
+        lossy = lossy or experiment.data.lossy or LOSSY[0]
+        ids, new = ids_of(frame, data.readings, data.vocabulary, words=data.words, lossy=lossy)
+        experiment.check_numbers(new, partial(place_of, frame, [reading.name for reading in data.readings]))
         model = read(experiment, development(experiment), folder, result, new)
     answers, probabilities = model(ids)
     if data.class_names is None or probabilities is None:

@@ -32,6 +32,7 @@ class TrainValidation:
         symmetries: the maps of examples to equivalent examples.
         sha256: of the data's file; None of a drawn task, whose questions follow from the rest.
         is_coded: whether tokens are positions in `vocabulary`.
+        n_words: how many words, of a table's categories and gaps, have positions before those of numbers.
         view: how examples are written for a network; None for the task's own way.
         every_class: more questions, with every class equally often, to count the classes that are learned; None if
             the task has no such split.
@@ -47,6 +48,7 @@ class TrainValidation:
     symmetries: Mapping[str, Symmetry]
     sha256: str | None = None
     is_coded: bool = False
+    n_words: int = 0
     view: View | None = None
     every_class: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -77,6 +79,7 @@ class TrainValidation:
             symmetries=data.symmetries,
             sha256=about["sha256"],
             is_coded=data.is_coded,
+            n_words=len(data.words),
             view=view,
         )
         return training_subset(development, max_rows, about["seed"])

@@ -28,7 +28,7 @@ from adelic_lab.config.recipes import TrainConfig
 from adelic_lab.results.metrics import counted_by_class, is_learned
 from adelic_lab.train.checkpoint import Weights, save_checkpoint
 from adelic_lab.train.counters import CHECKPOINT, Counters, metrics_text
-from adelic_lab.train.objectives import Objective
+from adelic_lab.train.objectives import Objective, RealNumber
 from adelic_lab.train.passes import Split, Workers, ask, evaluate, tokens_of
 from adelic_lab.train.sampler import ClassBalancedSampler, PassSampler, stream_seed
 from adelic_lab.train.signals import Stopped, cause, deferred_signals
@@ -38,6 +38,7 @@ from adelic_lab.train.world import ALONE, World
 
 SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
 """After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
+_GAIN = 0.001
 _Gradients = list[torch.Tensor | None]
 
 
@@ -147,6 +148,8 @@ class Trainer:
         counters.epoch, counters.batch, counters.loss = epoch + 1, 0, 0.0
         self._count_time()
         came_to = f"validation {100 * line['validation']['accuracy']:.2f} %"
+        if isinstance(self.objective, RealNumber):
+            came_to = f"validation R² {line['validation']['r2']:.4f}"
         self._before = f", last {came_to}"
         if progress:
             progress((epoch + 1) * steps, recipe.epochs * steps, f"{name}, {came_to}")
@@ -319,7 +322,7 @@ def train(
     `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes;
     a signal to any of them is one to all.
     """
-    world, counters, epochs = trainer.world, trainer.progress, trainer.recipe.epochs
+    world, counters = trainer.world, trainer.progress
     saved, written = time.monotonic(), len(lines)
 
     def save() -> None:
@@ -331,6 +334,10 @@ def train(
         save_checkpoint(folder / CHECKPOINT, trainer.model, trainer.optimizer, trainer.best, counters)
         saved = time.monotonic()
 
+    def is_done() -> bool:
+        """Return whether all epochs are done, or the last ones brought nothing."""
+        return counters.epoch >= trainer.recipe.epochs or epochs_waited(lines) >= (trainer.recipe.patience or math.inf)
+
     with deferred_signals() as request:
 
         def save_and_stop(seconds: float) -> None:
@@ -338,25 +345,40 @@ def train(
             # A message that all processes take part in, also those that have had no signal.
             signum = int(world.gather(np.array([request.signum or 0])).max())
             is_asked = world.lead(lambda: bool(signum or (stop and stop())))
-            if is_asked or counters.epoch == epochs or world.lead(lambda: time.monotonic() - saved >= seconds):
+            if is_asked or is_done() or world.lead(lambda: time.monotonic() - saved >= seconds):
                 if counters.batch:
                     trainer.snapshot()  # in all processes, as it sums their losses
                 world.lead(save)
             if signum:
                 raise Interrupted(signum, _farewell(signum, trainer, folder))
-            if is_asked and counters.epoch < epochs:
+            if is_asked and not is_done():
                 raise Stopped(f"stopped in epoch {counters.epoch + 1}; saved in {folder}")
 
         def between_steps() -> None:
             if counters.batch % world.pace == 0:
                 save_and_stop(SAVE_SECONDS)
 
-        while counters.epoch < epochs:
+        while not is_done():
             line = trainer.run_epoch(progress, between_steps)
             lines.append(json.dumps(line))
             if log:
                 log.add(line)
             save_and_stop(EPOCH_SECONDS)
+
+
+def epochs_waited(lines: list[str]) -> int:
+    """Return for how many epochs validation was better by less than a thousandth, in accuracy and in loss.
+
+    >>> [epochs_waited(['{"validation": {"accuracy": 1.0, "loss": 0.25}}'] * epochs) for epochs in (1, 3)]
+    [0, 2]
+    """
+    waited, accuracy, loss = 0, -1.0, math.inf
+    for figures in (json.loads(line)["validation"] for line in lines):
+        is_better = figures["accuracy"] >= accuracy + _GAIN or figures["loss"] <= loss - _GAIN
+        waited = 0 if is_better else waited + 1
+        if is_better:
+            accuracy, loss = max(accuracy, figures["accuracy"]), min(loss, figures["loss"])
+    return waited
 
 
 def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:

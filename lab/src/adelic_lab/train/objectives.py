@@ -44,7 +44,7 @@ class Objective(ABC):
 
     def answers(self, predictions: np.ndarray) -> np.ndarray:
         """Return the answers in predictions, int64 as the labels: (rows,) or (rows, n_targets)."""
-        return predictions[:, 0].astype(np.int64)
+        return predictions if predictions.ndim == 1 else predictions[:, 0].astype(np.int64)
 
     @property
     @abstractmethod
@@ -251,6 +251,49 @@ class OneNumber(Objective):
         }
 
 
+@dataclass(frozen=True)
+class RealNumber(Objective):
+    """An example has a real number: the squared error, in units of the standard deviation. Uniform sampling.
+
+    Attributes:
+        mean, deviation: of the training targets.
+
+    >>> RealNumber(10.0, 2.0).figures(np.array([8.0, 12.0]), np.array([8.0, 11.0]), 0.125)["r2"]
+    0.875
+    """
+
+    mean: float
+    deviation: float
+
+    def model_options(self) -> dict[str, Any]:
+        """Return the option `head`, which makes a linear layer with one output."""
+        return {"head": lambda d: torch.nn.Linear(d, 1)}
+
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the squared error of the standardized target."""
+        wanted = ((labels - self.mean) / self.deviation).float()
+        return functional.mse_loss(output.float().squeeze(-1), wanted, reduction=reduction)
+
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return the numbers, float64 (rows,)."""
+        found: torch.Tensor = output.double().squeeze(-1) * self.deviation + self.mean
+        return found
+
+    @property
+    def answer_range(self) -> tuple[int, int]:
+        """Return nothing: real numbers are not kept."""
+        return 0, 0
+
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return R², the mean errors, and the loss."""
+        return metrics.number_metrics(labels, predictions) | {"loss": float(loss)}
+
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, answers: np.ndarray) -> dict[str, Any]:
+        """Return the figures of always answering the mean."""
+        guess = metrics.number_metrics(labels, np.full_like(labels, self.mean))
+        return {"majority": guess["accuracy"], "guess": guess, "predicts_one_class": len(np.unique(answers)) == 1}
+
+
 def make_objective(data: Dataset) -> Objective:
     """Return the objective of a data set.
 
@@ -266,6 +309,8 @@ def make_objective(data: Dataset) -> Objective:
     """
     if data.class_names is not None:
         return OneClass(len(data.class_names))
+    if data.y_train.dtype == np.float64:
+        return RealNumber(float(data.y_train.mean()), float(data.y_train.std()) or 1.0)
     splits = [y for y in (data.y_train, data.y_validation, data.y_test) if len(y)]
     if data.y_train.ndim == 1:
         mean_square = float(np.mean(np.square(data.y_train, dtype=np.float64))) if len(data.y_train) else 0.0

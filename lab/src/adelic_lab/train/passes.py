@@ -26,12 +26,13 @@ class Split:
 
     Attributes:
         ids: (rows, length), int64 or narrower; what a model reads is `read`.
-        labels: int64 (rows,) or (rows, n_targets).
+        labels: int64 (rows,) or (rows, n_targets); float64 where they are real numbers.
     """
 
     def __init__(self, ids: np.ndarray | torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
         self.ids = torch.as_tensor(ids).to(device)
-        self.labels = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64)).to(device)
+        dtype = np.float64 if labels.dtype == np.float64 else np.int64
+        self.labels = torch.from_numpy(np.ascontiguousarray(labels, dtype=dtype)).to(device)
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -1,4 +1,4 @@
-"""Tables of your own as data sets: number columns, a target, and three parts.
+"""Tables of your own as data sets: columns to predict from, a target, and three parts.
 
 >>> price, count = ["1/2", "0.25", 7, -1] * 15, list(range(60))
 >>> d = from_table({"price": price, "count": count, "odd": ["no", "yes"] * 30}, target="odd")
@@ -6,8 +6,9 @@
 (('no', 'yes'), ['-1', '0', '1/4', '1/2', '1'], (44, 2))
 
 A column holds numbers of any kind that `AdeleSpace.encode` reads, fractions and decimals of any length included; a
-float is the shortest decimal that names it (0.1 is 1/10); true and false are 1 and 0. The target is a class or a whole
-number. Equal rows are always in one part.
+float is the shortest decimal that names it (0.1 is 1/10); true and false are 1 and 0. Or it holds dates, or categories;
+values may be missing (`adelic.data.kinds`). The target is a class, a whole number or a decimal. Equal rows are
+always in one part.
 
 May import `storage`, `numbers` and the rest of `data`. One more kind of file is an entry of `files.READERS`.
 """
@@ -17,7 +18,7 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -26,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
+from adelic.data.kinds import Reading, Word, text_of
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
-from adelic.data.symmetries import Integers, orbits
+from adelic.data.symmetries import joined, orbits
 from adelic.errors import AdelicError, ConfigurationError, UnknownNameError
 from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
@@ -38,17 +40,20 @@ from adelic.numbers.rationals import nearest_float
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 
-ANSWERS = ("classes", "number")
-"""What a target can be."""
+ANSWERS = ("classes", "number", "real")
+"""What a target can be: classes, an exact whole number, or a real number, of which only the size counts."""
 MOST_CLASSES = 100
 """Whole numbers with at most this many different values are classes, unless the user says that they are numbers."""
 MOST_NUMBERS = 1 << 20
 """How many different numbers the columns may have: each gets a row of the embedding's table."""
+DIGITS = 5
+"""Significant digits of decimals where there are more."""
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
 PART_NAMES |= {"test": TEST}
 """What a column of parts may say."""
 LEAST_GROUPS = 6
 """With this number of groups of equal size each part has one."""
+_MANY = 10_000
 _BOUND = 1 << 62
 _INDEX = re.compile(r"\s*|__index_level_\d+__|Unnamed: \d+")
 """Names of columns that hold the index of a pandas frame: in CSV, in Parquet, and in CSV that pandas has read again."""
@@ -62,6 +67,7 @@ def from_table(
     *,
     target: str,
     columns: Sequence[str] | str | None = None,
+    categories: Sequence[str] | str = (),
     split: str = "random",
     groups: str | None = None,
     answer: str | None = None,
@@ -74,12 +80,14 @@ def from_table(
     Args:
         frame: a pandas or polars DataFrame, a pyarrow Table, or a mapping from column names to values.
         target: the column that is predicted.
-        columns: the number columns, in the order of tokens, or one of them; by default all others.
-        split: "random" (80 % train, of which a tenth validates; of classes each in proportion), or the column that says
-            train, validation or test. If no row says validation, a twelfth of train validates.
+        columns: those to predict from, in the order of tokens, or one of them; by default all others.
+        categories: those of them, or the one, whose values are names, not quantities: each value has a vector.
+        split: "random" (80 % train, of which a tenth validates; of classes each in proportion); or "time:COLUMN" (the
+            latest fifth tests, the tenth before it validates; equal rows, and groups, are where the latest one is); or
+            the column that says train, validation or test. If no row says validation, a twelfth of train validates.
         groups: a column; rows of equal value stay in one part, as the visits of one customer.
-        answer: "classes" or "number". By default text, true and false and whole numbers of at most 100 different values
-            are classes, and other whole numbers are numbers.
+        answer: "classes", "number" or "real". By default text, true and false and whole numbers of at most 100
+            different values are classes, other whole numbers are numbers, and decimals are real.
         lossy: what becomes of a column of numbers with a float that is probably not the number that was meant (integers
             from 2^53 on, decimals of more than 15 digits), or with text such as "00501", whose zeros a number lacks:
             "warn" of the first one (LossyFloatWarning, LeadingZerosWarning), "error" (EncodingError) or "ignore".
@@ -88,8 +96,9 @@ def from_table(
 
     Raises:
         UnknownNameError: there is no such column, or a column of parts says something else.
-        ConfigurationError: a value is missing or not a number, the target has one value only, another one in each row,
-            or is not a whole number, or a part is empty; or without `columns` there is an index that pandas wrote.
+        ConfigurationError: most values of a column are numbers, or dates, and one is not; the target is missing, has
+            one value only, another one in each row, or is not what `answer` says; or a part is empty; or without
+            `columns` there is an index that pandas wrote.
 
     >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
     >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
@@ -97,10 +106,11 @@ def from_table(
     ((72, 1), (8, 1), (20, 1))
     """
     found = columns_of(frame)
-    used = _chosen(found, target, columns, split, groups)
+    named = (categories,) if isinstance(categories, str) else tuple(categories)
+    used = _chosen(found, target, columns, split, groups, named)
     about = {"task": name, "split": split, "title": f"{target} from {', '.join(used)}"}
     parts = None if split == "random" else split
-    return _dataset(found, used, target, parts, groups, about, answer=answer, lossy=lossy, seed=seed)
+    return _dataset(found, used, target, parts, groups, about, answer=answer, lossy=lossy, seed=seed, categories=named)
 
 
 def from_arrays(
@@ -153,31 +163,33 @@ def from_arrays(
 
 
 def ids_of(
-    frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction], *, lossy: str = "warn"
+    frame: Any,
+    columns: Sequence[str | Reading],
+    vocabulary: Sequence[int | Fraction],
+    *,
+    words: Sequence[Word] = (),
+    lossy: str = "warn",
 ) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
-    """Return the rows of a table for a network: the places of numbers in a vocabulary, and after it in new numbers.
+    """Return the rows of a table for a network: the places of words, of numbers in a vocabulary, and of new numbers.
 
-    `frame` and `lossy` are as for `from_table`, but no target is needed. Places are (rows, columns); new numbers stand
-    in the order in which they come. An UnknownNameError says that a column is missing, a ConfigurationError that a
-    value is not a number, or that there are no rows.
+    `frame` and `lossy` are as for `from_table`, but no target is needed. Columns are read as in training; a name is a
+    column of numbers. Places are (rows, tokens); new numbers stand in the order in which they come. An UnknownNameError
+    says that a column is missing, a ConfigurationError that a value is not of its column's kind, or that there are no
+    rows.
 
     >>> ids_of({"a": [7, "1/2", 8]}, ["a"], vocabulary=(5, 7))
     (array([[1],
            [2],
            [3]]), (Fraction(1, 2), Fraction(8, 1)))
     """
-    coded = _coded(frame, columns)
+    readings = [Reading(each) if isinstance(each, str) else each for each in columns]
+    coded = _coded(frame, [reading.name for reading in readings])
     if not len(coded[0].codes):
         raise ConfigurationError("the table has no rows")
-    numbers = _numbers(coded, remedy="write a number there, or leave the row out", lossy=lossy)
-    position = {Fraction(number): i for i, number in enumerate(vocabulary)}
-    new = tuple(dict.fromkeys(q for listed in numbers for q in listed if q not in position))
-    position |= {number: len(vocabulary) + i for i, number in enumerate(new)}
-    ids = [
-        np.array([position[q] for q in listed], np.int64)[column.codes]
-        for column, listed in zip(coded, numbers, strict=True)
-    ]
-    return np.stack(ids, axis=1), new
+    entries = _entries(coded, readings, remedy="write a number there, or leave the row out", lossy=lossy)
+    known = {*words, *map(Fraction, vocabulary)}
+    new = tuple(dict.fromkeys(e for listed, _ in entries for e in listed if e not in known and type(e) is not tuple))
+    return _places(entries, [*words, *vocabulary, *new]), new
 
 
 def place_of(frame: Any, columns: Sequence[str], number: int | Fraction) -> str:
@@ -220,12 +232,18 @@ class Columns(dict[str, Sequence[Any]]):
         place = f"counted from {self.counted_from}" if self.lines is None else f"line {self.lines[row]}"
         return f"row {row + self.counted_from} ({place})"
 
-    def coded(self, name: str) -> "Coded":
-        """Return a column; ConfigurationError if one of its values is missing, or is several."""
+    def coded(self, name: str, *, gaps: bool = False) -> "Coded":
+        """Return a column; ConfigurationError if one of its values is several, or is missing and there may be no gaps.
+
+        The code of a gap is -1.
+        """
         index: dict[Any, int] = {}
         codes = []
         for row, value in enumerate(self[name]):
-            if is_missing(value):
+            if is_missing(value) or (gaps and isinstance(value, str) and value.strip() in NO_VALUES):
+                if gaps:
+                    codes.append(-1)
+                    continue
                 raise ConfigurationError(
                     f"column {name!r} has no value in {self.where(row)}; fill it in, or leave the row out"
                 )
@@ -288,6 +306,8 @@ _SHORT_FLOATS = {"float16": np.float16, "halffloat": np.float16, "float32": np.f
 
 
 def _python_values(name: str, values: Any) -> list[Any]:
+    if getattr(getattr(values, "dtype", None), "kind", "") == "M" and isinstance(values, np.ndarray):
+        values = values.astype("datetime64[us]")  # of nanoseconds, tolist() makes integers
     for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
         if hasattr(values, method):
             try:
@@ -300,13 +320,16 @@ def _python_values(name: str, values: Any) -> list[Any]:
     return list(values)
 
 
-def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split: Any, groups: Any) -> list[str]:
-    """Return the names of the number columns, after a check of all names that a caller gives."""
+def _chosen(
+    found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split: Any, groups: Any, categories: Sequence[Any]
+) -> list[str]:
+    """Return the names of the columns to predict from, after a check of all names that a caller gives."""
     listed = [columns] if isinstance(columns, str) else columns
     for option, wanted in (
         ("target", target),
         *(("columns", column) for column in listed or ()),
-        *([] if split == "random" else [("split", split)]),
+        *(("categories", column) for column in categories),
+        *([] if split == "random" else [("split", _time_column(split, found) or split)]),
         *([] if groups is None else [("groups", groups)]),
     ):
         if not isinstance(wanted, str):
@@ -330,10 +353,14 @@ def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split
         raise ConfigurationError(f"columns={','.join(used)} names {twice!r} twice; name each column once")
     if not used:
         raise ConfigurationError(f"there is no column to predict {target!r} from; columns: {', '.join(found)}")
-    empty = [column for column in used if len(found[column]) and all(map(is_missing, found[column]))]
-    if empty and (others := ",".join(column for column in used if column not in empty)):
-        raise ConfigurationError(f"column {empty[0]!r} has no value in any row; leave it out: columns={others}")
+    if stray := [column for column in categories if column not in used]:
+        raise ConfigurationError(f"categories={stray[0]} is no column to predict from; these are {', '.join(used)}")
     return used
+
+
+def _time_column(split: Any, found: Mapping[str, Sequence[Any]]) -> str | None:
+    """Return the column of a split by time, "time:COLUMN"; None for another split, or a column that is called so."""
+    return split.removeprefix("time:") if str(split).startswith("time:") and split not in found else None
 
 
 @dataclass(frozen=True)
@@ -362,9 +389,19 @@ class Coded:
         """Return the values as numbers; None unless all are numbers."""
         return _as_numbers(self.values)
 
+    @property
+    def has_decimals(self) -> bool:
+        """Return whether the values are numbers, and some of them not whole."""
+        return any(q.denominator != 1 for q in self.numbers or ())
+
     def first_that_is_no_number(self) -> Any:
         """Return the first value that is not a number."""
-        return next(value for value in self.values if _as_numbers([value]) is None)
+        return next(value for value in self.values if not self.is_number(value))
+
+    @staticmethod
+    def is_number(value: Any) -> bool:
+        """Return whether a value is a number."""
+        return _as_numbers([value]) is not None
 
     def check_lossy(self, lossy: str) -> None:
         """Warn of the first number that was lost before the table was made, see `adelic.numbers.columns.lossy`."""
@@ -420,7 +457,7 @@ def _coded(frame: Any, columns: Sequence[str]) -> list[Coded]:
                 f"the new rows have no column {column!r}, which the run was trained on{hint}; their columns: "
                 f"{', '.join(found)}"
             )
-    return [found.coded(column) for column in columns]
+    return [found.coded(column, gaps=True) for column in columns]
 
 
 def _dataset(
@@ -434,6 +471,7 @@ def _dataset(
     answer: str | None,
     lossy: str,
     seed: int,
+    categories: Sequence[str] = (),
 ) -> Dataset:
     """Return the data set of some columns of a table; `split` and `groups_name` are columns, too."""
     seed = check_seed(seed)
@@ -441,14 +479,28 @@ def _dataset(
         raise UnknownNameError.of("answer", answer, ANSWERS)
     if not len(found[target_name]):
         raise ConfigurationError("the table has no rows")
-    columns, target = [found.coded(name) for name in used], found.coded(target_name)
-    parts = None if split is None else found.coded(split)
+    columns, target = [found.coded(name, gaps=True) for name in used], found.coded(target_name)
+    if empty := [column.name for column in columns if not column.values]:
+        others = ",".join(name for name in used if name not in empty)
+        remedy = f"leave it out: columns={others}" if others else "there is nothing to predict from"
+        raise ConfigurationError(f"column {empty[0]!r} has no value in any row; {remedy}")
+    times = _time_column(split, found)
+    parts = None if split is None else found.coded(times or split)
     groups = None if groups_name is None else found.coded(groups_name)
-    X, vocabulary, is_coded = _tokens(columns, lossy)
+    readings = [Reading.of(column, is_category=column.name in categories) for column in columns]
+    X, vocabulary, words, readings = _tokens(columns, readings, lossy)
+    is_coded = bool(words) or any(q.denominator != 1 or abs(q) >= _BOUND for q in vocabulary)
+    if not is_coded:
+        X = np.array(vocabulary, np.int64)[X]
+    least, greatest = X.min(), X.max()
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    X = X.astype(next(k for k in kinds if np.iinfo(k).min <= least and greatest <= np.iinfo(k).max))
     y, class_names = targets_of(target, answer, lossy=lossy)
     rng = np.random.default_rng(seed)
     rows = Rows(X, y, groups=None if groups is None else groups.codes)
-    if parts is None:
+    if times is not None and parts is not None:
+        of_row = _by_time(parts, rows)
+    elif parts is None:
         of_row = _drawn(rows, rng, stratify=class_names is not None)
     else:
         of_row = _given(parts, rows, rng, stratify=class_names is not None)
@@ -460,13 +512,15 @@ def _dataset(
         y.tobytes(),
         of_row.tobytes(),
         f"({_notation(vocabulary)}, {class_names!r}, {X.shape!r}, {X.dtype.str!r})".encode(),
+        *([repr(words).encode()] if words else []),
     ]
     provenance = {
         **about,
         "n": None,
         "edition": None,
         "seed": seed,
-        "columns": [column.name for column in columns],
+        "columns": [token for reading in readings for token in reading.tokens],
+        "readings": [reading.about() for reading in readings],
         "target": target.name,
         "rows": counts,
         "sha256": hashlib.sha256(b"".join(content)).hexdigest(),
@@ -480,6 +534,7 @@ def _dataset(
         provenance=provenance,
         symmetries={},
         is_coded=is_coded,
+        readings=tuple(readings),
     )
 
 
@@ -507,47 +562,50 @@ def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError
     )
 
 
-def _numbers(columns: Sequence[Coded], *, remedy: str, lossy: str) -> list[list[Fraction]]:
-    """Return the different numbers of each column; a value that is none is an error with a remedy."""
-    numbers: list[list[Fraction]] = []
-    for column in columns:
-        found = column.numbers
-        if found is None:
-            value = column.first_that_is_no_number()
-            raise ConfigurationError(
-                f"column {column.name!r} has {describe(value)} in {column.first(value)}, which is not a "
-                f"number; {remedy}"
-            )
-        column.check_lossy(lossy)
-        numbers.append(found)
-    return numbers
+def _entries(
+    columns: Sequence[Coded], readings: Sequence[Reading], *, remedy: str, lossy: str
+) -> list[tuple[list[Any], NDArray[np.int64]]]:
+    """Return for each token its entries, that of a gap last, and which of them each row has."""
+    return [
+        (listed, column.codes)
+        for column, reading in zip(columns, readings, strict=True)
+        for listed in reading.entries(column, remedy=remedy, lossy=lossy)
+    ]
 
 
-def _tokens(columns: Sequence[Coded], lossy: str) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
-    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
-    others = ",".join(column.name for column in columns if column.numbers is not None)
-    leave = f"leave the column out (columns={others}), or " if others else ""
-    numbers = _numbers(columns, remedy=f"{leave}write numbers for its values", lossy=lossy)
-    # By floats first: to compare two long fractions takes two long products.
-    vocabulary = sorted(set().union(*numbers), key=lambda q: (nearest_float(q.numerator, q.denominator), q))
-    if len(vocabulary) > MOST_NUMBERS:
-        raise ConfigurationError(
-            f"the columns have {len(vocabulary):,} different numbers; at most {MOST_NUMBERS:,} are possible: round "
-            "them, or leave columns out"
+def _tokens(
+    columns: Sequence[Coded], readings: list[Reading], lossy: str
+) -> tuple[NDArray[np.int64], tuple[int | Fraction, ...], tuple[Word, ...], list[Reading]]:
+    """Return the places of words and numbers (rows, tokens), the numbers, the words, and how columns were read.
+
+    Words come first. Of more numbers than `MOST_NUMBERS` decimals are rounded, with a warning.
+    """
+    entries = _entries(columns, readings, remedy="", lossy=lossy)
+    numbers = {e for listed, _ in entries for e in listed if type(e) is not tuple}
+    if len(numbers) > MOST_NUMBERS:
+        many = f"the columns have {len(numbers):,} different numbers, and at most {MOST_NUMBERS:,} are possible"
+        pairs = zip(columns, readings, strict=True)
+        rounded = [r.name for c, r in pairs if not r.digits and len(c.values) > _MANY and c.has_decimals]
+        if not rounded:
+            raise ConfigurationError(f"{many}: round them, or leave columns out")
+        warnings.warn(
+            f"{many}: the decimals of {', '.join(rounded)} are read with {DIGITS} significant digits; round them "
+            "yourself to choose",
+            stacklevel=5,
         )
-    is_coded = any(q.denominator != 1 or abs(q) >= _BOUND for q in vocabulary)
-    position = {number: i for i, number in enumerate(vocabulary)}
-    X = np.stack(
-        [
-            np.array([position[q] if is_coded else int(q) for q in found], np.int64)[column.codes]
-            for column, found in zip(columns, numbers, strict=True)
-        ],
-        axis=1,
-    )
-    least, greatest = X.min(), X.max()
-    kinds = (np.int8, np.int16, np.int32, np.int64)
-    dtype = next(k for k in kinds if np.iinfo(k).min <= least and greatest <= np.iinfo(k).max)
-    return X.astype(dtype), tuple(q if q.denominator != 1 else int(q) for q in vocabulary), is_coded
+        return _tokens(columns, [replace(r, digits=DIGITS) if r.name in rounded else r for r in readings], lossy)
+    # By floats first: to compare two long fractions takes two long products.
+    vocabulary = sorted(numbers or {0}, key=lambda q: (nearest_float(q.numerator, q.denominator), q))
+    words = tuple(word for reading in readings for word in reading.words)
+    X = _places(entries, [*words, *vocabulary])
+    return X, tuple(q if q.denominator != 1 else int(q) for q in vocabulary), words, readings
+
+
+def _places(entries: Sequence[tuple[list[Any], NDArray[np.int64]]], tokens: Sequence[Any]) -> NDArray[np.int64]:
+    """Return where in a list of tokens the entries of each row are, (rows, tokens of a row)."""
+    position = {token: i for i, token in enumerate(tokens)}
+    # The gap of a column without gaps is no token: its −1 is taken by no row.
+    return np.stack([np.array([position.get(e, -1) for e in listed])[codes] for listed, codes in entries], axis=1)
 
 
 def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
@@ -556,6 +614,34 @@ def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[n
     of_row = split_orbits(rows, of_content, rng, stratify=stratify)
     is_whole = set(of_row.tolist()) == {TRAIN, VALIDATION, TEST}
     return of_row if is_whole else split_orbits(rows, of_content, rng, stratify=False)
+
+
+def _by_time(times: Coded, rows: Rows) -> NDArray[np.int8]:
+    """Return a part for each row: the latest fifth tests, the tenth before it validates.
+
+    Equal rows, and those of a group, are where the latest of them is: so no row is trained on that is later than one
+    that was moved. Times that are no numbers and no dates are a ConfigurationError, and so are too few of them.
+    """
+    reading = Reading.of(times)
+    if reading.kind not in ("number", "date"):
+        raise ConfigurationError(f"column {times.name!r} has no dates or numbers, so its rows have no order in time")
+    entries = [listed[:-1] for listed in reading.entries(times)]
+    order = list(zip(entries[0], entries[-1], strict=True)) if reading.kind == "date" else entries[0]
+    rank = {moment: i for i, moment in enumerate(sorted(set(order)))}
+    units = orbits(rows.X, rows.y, {})
+    if rows.groups is not None:
+        units = joined(units, rows.groups).astype(np.int64)
+    latest = np.zeros(units.max() + 1, np.int64)
+    np.maximum.at(latest, units, np.array([rank[moment] for moment in order])[times.codes])
+    time = latest[units]
+    validation, test = np.sort(time)[[-(-72 * len(time) // 100), -(-80 * len(time) // 100)]]
+    of_row = np.where(time >= test, TEST, np.where(time >= validation, VALIDATION, TRAIN)).astype(np.int8)
+    if len(set(of_row.tolist())) < len(SPLITS):
+        raise ConfigurationError(
+            f"column {times.name!r} has too few different times ({len(rank):,}; equal rows count at the latest one) to "
+            "be divided; name a column that says train, validation or test"
+        )
+    return of_row
 
 
 def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
@@ -577,10 +663,10 @@ def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: boo
 
 def targets_of(
     column: Coded, answer: str | None, *, lossy: str = "warn"
-) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """Return the targets, (rows,), and the names of the classes if they are classes.
+) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+    """Return the targets, (rows,), and the names of the classes if they are classes; real ones are float64.
 
-    `answer` is "classes" or "number"; None leaves it to the values. The name of a class is its text in the table; for
+    `answer` is one of `ANSWERS`; None leaves it to the values. The name of a class is its text in the table; for
     numbers `lossy` is as for `from_table`. A ConfigurationError says that a value is missing, or as a number not whole
     or too large, that there is one class, or no class has two rows, or that without `answer` the numbers of classes are
     the same and their texts are not.
@@ -596,12 +682,22 @@ def targets_of(
     if answer is None:
         distinct = len(set(numbers)) if numbers is not None else 0
         answer = "classes" if numbers is None or (whole and distinct <= MOST_CLASSES) else "number"
-    if answer == "number":
+        answer = "real" if numbers is not None and not whole else answer
+    if answer == "real" and numbers is not None:
+        reals = [nearest_float(q.numerator, q.denominator) for q in numbers]
+        if not 0 < max(reals) - min(reals) < np.inf:
+            raise ConfigurationError(
+                f"the target {column.name!r} has no two different floats, or one beyond the largest; there is nothing "
+                "to learn: scale it, or name another target"
+            )
+        column.check_lossy(lossy)
+        return np.array(reals)[column.codes], None
+    if answer in ("number", "real"):
         if numbers is None or not whole:
             raise _not_whole(column, numbers)
         column.check_lossy(lossy)
         return np.array([int(q) for q in numbers], np.int64)[column.codes], None
-    texts = [_text(value) for value in column.values]
+    texts = [text_of(value) for value in column.values]
     if numbers is not None and not is_chosen:
         _refuse_two_spellings(column, numbers, texts)
     keys = numbers or [Fraction(0)] * len(texts)
@@ -611,12 +707,6 @@ def targets_of(
     codes = np.array([position[text] for text in texts], np.int64)[column.codes]
     _check_classes(column.name, np.bincount(codes), may_be_number=whole)
     return codes, tuple(position)
-
-
-def _text(value: Any) -> str:
-    """Return a value as the table writes it; of numbers all digits, where str() stops at 4,300."""
-    is_number = isinstance(value, int | np.integer | Fraction) and not isinstance(value, bool)
-    return number_text(value if isinstance(value, Fraction) else int(value)) if is_number else str(value)
 
 
 def _refuse_two_spellings(column: Coded, numbers: list[Fraction], texts: list[str]) -> None:
@@ -643,7 +733,7 @@ def _not_whole(column: Coded, numbers: list[Fraction] | None) -> ConfigurationEr
         bad, remedy = column.first_that_is_no_number(), classes
     else:
         bad = next(value for value, q in zip(column.values, numbers, strict=True) if not _is_whole(q))
-        remedy = f"multiply, divide or round the column, or {classes}"
+        remedy = f"predict it as a real number (answer=real), or {classes}"
     return ConfigurationError(
         f"the target {column.name!r} has {describe(bad)} in {column.first(bad)}; a number that is predicted is whole "
         f"and below 2**62: {remedy}"

@@ -42,12 +42,12 @@ class _Layers(nn.Module):
 
     def read(self, embedding: NumberEmbedding, ids: Any) -> torch.Tensor:
         """Return the first layer's values for rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
-        known = embedding.vocabulary if embedding.tokens_per_number == 1 else None
-        if known is None or known.n_ids >= len(ids):
+        known = embedding.n_ids if embedding.tokens_per_number == 1 else None
+        if known is None or known >= len(ids):
             vectors = embedding(ids).transpose(1, 2).flatten(1)
             return vectors @ self.weight.flatten(0, 1) + self.bias  # type: ignore[no-any-return]
         # Numbers are fewer than rows: what each adds at each place is computed once, and rows add it up.
-        added = embedding(torch.arange(known.n_ids, device=ids.device)) @ self.weight.flatten(1)
+        added = embedding(torch.arange(known, device=ids.device)) @ self.weight.flatten(1)
         places = ids * self.max_length + torch.arange(self.max_length, device=ids.device)
         return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
 

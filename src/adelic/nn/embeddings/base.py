@@ -81,6 +81,11 @@ class NumberEmbedding(Fingerprinted):
             digits[cls.digits_option] = count_digits(reach, options.get("base", 10))
         return cls(vocabulary, d_model=d_model, **options, **digits)
 
+    @property
+    def n_ids(self) -> int | None:
+        """Return the number of ids; None without a vocabulary."""
+        return None if self.vocabulary is None else self.vocabulary.n_ids
+
     @abstractmethod
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the vectors, float32 (*, length, d_model)."""
