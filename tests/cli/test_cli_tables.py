@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 import signal
 import sys
@@ -367,19 +366,17 @@ def shop(tmp_path, monkeypatch):
     )
     lines = (",".join(str(cell).lower() for cell in row) for row in cells)
     Path("shop.csv").write_text("\n".join(["when,wind,n,is_new,price", *lines]), encoding="utf-8")
-    Path("new.csv").write_text("when,wind,n,is_new\n2025-01-07,up,999,false\n2025-01-08,,3,true\n", encoding="utf-8")
+    Path("new.csv").write_text(
+        "when,wind,n,is_new,price\n2025-01-07,up,999,false,1\n2025-01-08,,3,true,2.5\n", encoding="utf-8"
+    )
 
 
-@pytest.mark.parametrize("target", ["price", "wind", "n"])
+@pytest.mark.parametrize("target", ["price", *(pytest.param(name, marks=pytest.mark.long) for name in ("wind", "n"))])
 def test_tables_as_they_are(works, shop, target):
     """The recipe for tables stops early, compares itself with boosted trees on digits, and reads new rows alike."""
-    table = Path("shop.csv")
-    table.write_text(
-        re.sub(r"(?m)^(.*),,", r"\1,n,", table.read_text(encoding="utf-8"))
-        if target == "wind"
-        else table.read_text(encoding="utf-8"),
-        encoding="utf-8",
-    )
+    if target == "wind":  # a target without gaps
+        text = Path("shop.csv").read_text(encoding="utf-8")
+        Path("shop.csv").write_text(text.replace(",,", ",n,"), encoding="utf-8")
     answer = ("--answer", "number") if target == "n" else ()
     given = ("train", "shop.csv", "--target", target, "--split", "time:when", *answer, "--device", "cpu")
     out = works(*given, "--epochs", "3", "--d-feedforward", "32", "--run-dir", "run")
@@ -405,7 +402,7 @@ def test_tables_as_they_are(works, shop, target):
 
 
 def test_a_run_stops_when_validation_brings_nothing(works, refused, table):
-    given = ("train", table, "--target", "multiple", "--columns", "other", *SMALL, "--epochs", "30")
+    given = ("train", table, "--target", "multiple", "--columns", "n", *SMALL, "--epochs", "30")
     works(*given, "--patience", "2", "--learning-rate", "1e-9", "--no-trees")
     assert len(result()["history"]["validation_loss"]) == 3
     assert "--patience 2" in result()["command"]

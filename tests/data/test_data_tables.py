@@ -577,10 +577,8 @@ def test_new_rows_are_read_as_those_of_training(frame):
     rows = sorted(tuple(row) for X in (d.X_train, d.X_validation, d.X_test) for row in d.ids(X).tolist())
     ids, new = ids_of(frame, d.readings, d.vocabulary, words=d.words)
     assert (sorted(map(tuple, ids.tolist())), new) == (rows, ())
-    meaning = dict(
-        zip(d.provenance["columns"], zip(*([d.tokens[i] for i in row] for row in ids.tolist())), strict=True)
-    )
-    assert meaning["id"] == tuple(frame["id"])
+    meaning = dict(zip(d.provenance["columns"], np.fromiter(d.tokens, dtype=object)[ids].T.tolist(), strict=True))
+    assert meaning["id"] == [*frame["id"]]
     for value, found in zip(frame["price"], meaning["price"], strict=True):
         assert found == (("price", "") if value in (None, "", "NA") else Fraction(value))
     for text, day, second in zip(frame["moment"], meaning["moment"], meaning["moment (second)"], strict=True):
@@ -618,10 +616,10 @@ def test_categories_of_one_row_and_new_ones_share_a_word():
     new = {"x": [1, 2, 3], "kind": ["c", "zebra", ""]}
     ids, _ = ids_of(new, d.readings, d.vocabulary, words=d.words)
     assert ids[:, 1].tolist() == [0, 0, 0]
-    with pytest.raises(ConfigurationError, match="'x' has no value in row 1 .*, and had one in each row of training"):
+    with pytest.raises(ConfigurationError, match=r"'x' has no value in row 1 .*, and had one in each row of training"):
         ids_of({"x": [1, ""], "kind": ["a", "b"]}, d.readings, d.vocabulary, words=d.words)
-    codes = data.from_table(frame | {"x": [i % 4 for i in range(100)]}, target="y", columns="x", categories="x")
-    assert codes.words == (("x", None), ("x", "0"), ("x", "1"), ("x", "2"), ("x", "3"))
+    codes = data.from_table(frame | {"x": [i % 30 for i in range(100)]}, target="y", columns="x", categories="x")
+    assert codes.words[:3] == (("x", None), ("x", "0"), ("x", "1"))
     with pytest.warns(UserWarning, match="'kind' has 100 different texts, of which 100 are in one row"):
         data.from_table(frame | {"kind": [f"name {i}" for i in range(100)]}, target="y")
 
@@ -629,8 +627,8 @@ def test_categories_of_one_row_and_new_ones_share_a_word():
 def test_too_many_decimals_are_rounded_and_told(monkeypatch):
     monkeypatch.setattr("adelic.data.tables.MOST_NUMBERS", 100)
     monkeypatch.setattr("adelic.data.tables._MANY", 50)
-    frame = {"x": [f"1.0000{i:03}" for i in range(200)], "y": [0, 1] * 100}
-    with pytest.warns(UserWarning, match="at most 100 are possible: the decimals of 'x' are read with 5 significant"):
+    frame = {"x": [f"1.000{i:03}" for i in range(200)], "y": [0, 1] * 100}
+    with pytest.warns(UserWarning, match="at most 100 are possible: the decimals of x are read with 4 significant"):
         d = data.from_table(frame | {"n": [i % 90 for i in range(200)]}, target="y")
     assert Fraction(1) in d.vocabulary
     assert ids_of({"x": ["1.00000001"], "n": [3]}, d.readings, d.vocabulary)[1] == ()

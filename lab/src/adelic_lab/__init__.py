@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         read_result,
     )
     from adelic_lab.runs.matrix import outstanding, outstanding_work, plan, plan_classical, run_matrix
-    from adelic_lab.runs.predicting import Predictions, predict
+    from adelic_lab.runs.predicting import Predictions, predict, predictor
     from adelic_lab.runs.runner import run, trained_network
     from adelic_lab.search.dimensions import Search
     from adelic_lab.search.tuning import StudyResult, tune

@@ -87,23 +87,25 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
 
 def read(
-    experiment: Experiment, data: TrainValidation, folder: Path, result: Result, new: Sequence[Fraction] = ()
-) -> Callable[[np.ndarray], Answered]:
+    experiment: Experiment, data: TrainValidation, folder: Path, result: Result
+) -> Callable[[np.ndarray, Sequence[Fraction]], Answered]:
     """Return what answers examples by the model of a finished run on a table, as `Fitted.predict` does.
+
+    It is called with ids, and with further numbers that examples contain; their ids follow those of the data's
+    vocabulary.
 
     Args:
         experiment: what was run.
         data: its data.
         folder: the run folder.
         result: of the run.
-        new: further numbers that examples may contain; their ids follow those of the data's vocabulary.
 
     Raises:
         ConfigurationError: the model does not read new numbers.
         RunFolderError: its checkpoint is gone or damaged.
     """
-    found: Callable[[np.ndarray], Answered]
-    found = importlib.import_module(experiment.model.module).read(experiment, data, folder, result, new)
+    found: Callable[[np.ndarray, Sequence[Fraction]], Answered]
+    found = importlib.import_module(experiment.model.module).read(experiment, data, folder, result)
     return found
 
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -150,28 +151,35 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
 
 def read(
-    experiment: Experiment, data: TrainValidation, folder: Path, result: Result, new: Sequence[Fraction] = ()
-) -> Callable[[Rows], Answered]:
+    experiment: Experiment, data: TrainValidation, folder: Path, result: Result
+) -> Callable[[Rows, Sequence[Fraction]], Answered]:
     """Return the predictions of a finished run's model, which is fitted once more with the options that were chosen.
 
     The run is on a table, whose examples have no images. Chosen inputs that know no new numbers are a
-    ConfigurationError.
+    ConfigurationError. With new numbers the same model is fitted again, to read them.
     """
     chosen = (result.search or {})["chosen"]
-    if new and not reads_any_number(chosen, len(data.numbers)):
-        raise ConfigurationError(
-            f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
-            f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
+
+    @lru_cache(maxsize=1)
+    def fitted(new: Sequence[Fraction]) -> Estimate:
+        coded = replace(
+            data,
+            X_train=data.ids(data.X_train),
+            X_validation=data.ids(data.X_validation),
+            vocabulary=(*data.numbers, *new),
+            is_coded=True,
         )
-    coded = replace(
-        data,
-        X_train=data.ids(data.X_train),
-        X_validation=data.ids(data.X_validation),
-        vocabulary=(*data.numbers, *new),
-        is_coded=True,
-    )
-    model = estimate(experiment.model.name, chosen, coded, experiment.seed, lambda: None)
-    return lambda X: _predict(model, X)
+        return estimate(experiment.model.name, chosen, coded, experiment.seed, lambda: None)
+
+    def answer(X: Rows, new: Sequence[Fraction]) -> Answered:
+        if new and not reads_any_number(chosen, len(data.numbers)):
+            raise ConfigurationError(
+                f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
+                f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
+            )
+        return _predict(fitted(new), X)
+
+    return answer
 
 
 def _with_images(experiment: Experiment, data: TrainValidation) -> TrainValidation:
@@ -296,8 +304,13 @@ def _digit_table(data: TrainValidation) -> Array:
     """Return the features of each word and number, float32 (ids, features): each is encoded once."""
     from adelic.integrations.sklearn import AdelicEncoder
 
-    encoder = AdelicEncoder(primes=(2, 3, 5, 7, 11, 13), precision=3, dtype=np.float64, lossy="ignore")
-    digits = encoder.fit_transform(np.fromiter(data.numbers, dtype=object)[:, None]).astype(np.float32)
+    numbers, seen = np.fromiter(data.numbers, dtype=object), np.unique(data.ids(data.X_train)) - data.n_words
+    known = numbers[seen[seen >= 0]] if seen[-1] >= 0 else numbers  # others, as of new rows, change nothing
+    is_short = all(abs(number) < 10**18 for number in known)
+    encoder = AdelicEncoder(
+        primes=(2, 3, 5, 7, 11, 13), bases=(10,) if is_short else (), dtype=np.float64, lossy="ignore"
+    )
+    digits = encoder.fit(known[:, None]).transform(numbers[:, None]).astype(np.float32)
     table = np.full((data.n_words + len(digits), digits.shape[1] + 1), np.nan, np.float32)
     table[data.n_words :, 1:] = digits
     table[: data.n_words, 0] = np.arange(data.n_words)

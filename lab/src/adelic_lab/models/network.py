@@ -1,5 +1,6 @@
 """Networks: the Transformer and its place-wise kin, built from an experiment, trained, resumed."""
 
+import copy
 import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -102,23 +103,28 @@ def fit(experiment: Experiment, data: TrainValidation, context: RunContext) -> F
 
 
 def read(
-    experiment: Experiment, data: TrainValidation, folder: Path, result: Result, new: Sequence[Fraction] = ()
-) -> Callable[[np.ndarray], Answered]:
+    experiment: Experiment, data: TrainValidation, folder: Path, result: Result
+) -> Callable[[np.ndarray, Sequence[Fraction]], Answered]:
     """Return the predictions of a finished run's network, which reads new numbers by its embedding's features.
 
     An embedding, or a body, that knows no new numbers is a ConfigurationError.
     """
-    trainer = read_trainer(experiment, data, folder)
-    network: Any = trainer.model
-    if new:
-        if not hasattr(network, "embedding"):  # place-wise ones have frozen vectors of each place instead
-            raise ConfigurationError(
-                f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
-                "one with --places flat reads any number"
-            )
-        network.extend(new)
-    # In float32, whatever the run has computed in.
-    return lambda X: _answered(data.objective, ask(network, torch.from_numpy(X), objective=data.objective)[0])
+    model = read_trainer(experiment, data, folder).model
+
+    def answer(X: np.ndarray, new: Sequence[Fraction]) -> Answered:
+        network: Any = model
+        if new:
+            if not hasattr(network, "embedding"):  # place-wise ones have frozen vectors of each place instead
+                raise ConfigurationError(
+                    f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
+                    "one with --places flat reads any number"
+                )
+            network = copy.deepcopy(model)  # numbers of many batches would fill the memory
+            network.extend(new)
+        # In float32, whatever the run has computed in.
+        return _answered(data.objective, ask(network, torch.from_numpy(X), objective=data.objective)[0])
+
+    return answer
 
 
 def _answered(objective: Objective, predictions: np.ndarray) -> Answered:
@@ -300,7 +306,7 @@ def narrow_ids(data: TrainValidation, X: np.ndarray) -> np.ndarray:
     All examples of Schubert 6 with their images would take 5.6 GB in eight bytes each.
 
     >>> from adelic import acd
-    >>> data = acd.load("schubert", n=3)
+    >>> data = TrainValidation.of(acd.load("schubert", n=3))
     >>> found = narrow_ids(data, data.X_train)
     >>> found.dtype.name, bool((found == data.ids(data.X_train)).all())
     ('uint8', True)

@@ -1,6 +1,6 @@
 """Predictions of a finished run on your own table for other rows: of a network, or of a model outside it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
@@ -79,21 +79,34 @@ def predict(folder: str | Path, frame: Any, *, lossy: str | None = None) -> Pred
     ...     adelic_lab.predict(folder, {"n": [7, 1000, 2001]}).answers
     ('odd', 'even', 'odd')
     """
+    return predictor(folder, lossy=lossy)(frame)
+
+
+def predictor(folder: str | Path, *, lossy: str | None = None) -> Callable[[Any], Predictions]:
+    """Return `predict` for many tables: what the run has is read once. Arguments and errors are those of `predict`.
+
+    It is for rows beyond memory, batch by batch, as in Ray Data's `map_batches`; docs/scaling.md shows how.
+    """
     folder = Path(folder)
     experiment = _of_table(folder)
     assert isinstance(experiment.data, TableData)
+    loss = lossy or experiment.data.lossy or LOSSY[0]
     with _remedies_of_training(experiment, folder):
         result = finished_result(experiment, folder)
         data = experiment.data.load(experiment.seed)
-        lossy = lossy or experiment.data.lossy or LOSSY[0]
-        ids, new = ids_of(frame, data.readings, data.vocabulary, words=data.words, lossy=lossy)
-        experiment.check_numbers(new, partial(place_of, frame, [reading.name for reading in data.readings]))
-        model = read(experiment, development(experiment), folder, result, new)
-    answers, probabilities = model(ids)
-    if data.class_names is None or probabilities is None:
-        return Predictions(tuple(answers.tolist()), None)
-    names = tuple(data.class_names[i] for i in answers.tolist())
-    return Predictions(names, tuple(np.round(probabilities, 6).tolist()))
+        model = read(experiment, development(experiment), folder, result)
+
+    def answer(frame: Any) -> Predictions:
+        with _remedies_of_training(experiment, folder):
+            ids, new = ids_of(frame, data.readings, data.vocabulary, words=data.words, lossy=loss)
+            experiment.check_numbers(new, partial(place_of, frame, [reading.name for reading in data.readings]))
+            answers, probabilities = model(ids, new)
+        if data.class_names is None or probabilities is None:
+            return Predictions(tuple(answers.tolist()), None)
+        names = tuple(data.class_names[i] for i in answers.tolist())
+        return Predictions(names, tuple(np.round(probabilities, 6).tolist()))
+
+    return answer
 
 
 @contextmanager

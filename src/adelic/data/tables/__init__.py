@@ -46,7 +46,7 @@ MOST_CLASSES = 100
 """Whole numbers with at most this many different values are classes, unless the user says that they are numbers."""
 MOST_NUMBERS = 1 << 20
 """How many different numbers the columns may have: each gets a row of the embedding's table."""
-DIGITS = 5
+DIGITS = 4
 """Significant digits of decimals where there are more."""
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
 PART_NAMES |= {"test": TEST}
