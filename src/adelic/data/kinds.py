@@ -105,7 +105,11 @@ class Reading:
 
     def about(self) -> dict[str, Any]:
         """Return the reading as a result has it, without what is as usual."""
-        said = {"gaps": self.has_gaps, "categories": len(self.categories), "significant_digits": self.digits or 0}
+        said: dict[str, Any] = {
+            "gaps": self.has_gaps,
+            "categories": len(self.categories),
+            "significant_digits": self.digits or 0,
+        }
         said |= {"format": self.form, "times": self.is_timed} if self.kind == "date" else {}
         return {"name": self.name, "kind": self.kind} | {key: value for key, value in said.items() if value}
 

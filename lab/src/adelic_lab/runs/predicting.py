@@ -86,6 +86,10 @@ def predictor(folder: str | Path, *, lossy: str | None = None) -> Callable[[Any]
     """Return `predict` for many tables: what the run has is read once. Arguments and errors are those of `predict`.
 
     It is for rows beyond memory, batch by batch, as in Ray Data's `map_batches`; docs/scaling.md shows how.
+
+    >>> predictor("runs/none")
+    Traceback (most recent call last):
+    adelic.errors.RunFolderError: runs/none holds no run; `adelic runs list` lists the runs
     """
     folder = Path(folder)
     experiment = _of_table(folder)

@@ -492,7 +492,7 @@ def _dataset(
     is_coded = bool(words) or any(q.denominator != 1 or abs(q) >= _BOUND for q in vocabulary)
     if not is_coded:
         X = np.array(vocabulary, np.int64)[X]
-    least, greatest = X.min(), X.max()
+    least, greatest = int(X.min()), int(X.max())
     kinds = (np.int8, np.int16, np.int32, np.int64)
     X = X.astype(next(k for k in kinds if np.iinfo(k).min <= least and greatest <= np.iinfo(k).max))
     y, class_names = targets_of(target, answer, lossy=lossy)
