@@ -271,6 +271,10 @@ def test_refused_polynomials(function):
         function([0.5, 1], 7)
     with pytest.raises(EncodingError, match=r"polynomial 0"):
         function([0, 0], 7)
+    for f in (padic([], 5), padic(1, 5), np.empty((2, 0))):
+        with pytest.raises(SpaceError, match=r"has no coefficients; shape"):
+            function(f, 5)
+    assert len(function("7", 5)) == len(function(padic([7], 5))) == 0
     if function is not newton_polygon:
         with pytest.raises(SpaceError, match=r"are not one polynomial"):
             function(padic([[1, 1]], 5))

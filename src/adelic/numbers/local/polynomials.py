@@ -31,7 +31,7 @@ from adelic.numbers.window import DEFAULT_PRECISION, checked_prime
 def read(polynomial: Any, p: int | None = None) -> Any:
     """Return polynomials as they are, or the coefficients of one that is exact, without leading zeros.
 
-    If a `PadicArray` is at another prime than p, it is a `SpaceError`.
+    A `PadicArray` at another prime than p, or without coefficients, is a `SpaceError`.
 
     >>> read("x^2 - 2")
     [Fraction(-2, 1), Fraction(0, 1), Fraction(1, 1)]
@@ -39,6 +39,8 @@ def read(polynomial: Any, p: int | None = None) -> Any:
     if isinstance(polynomial, PadicArray) and p not in (None, polynomial.p):
         raise SpaceError(f"the coefficients are numbers of Q_{polynomial.p}, not of Q_{p}; leave p out")
     if isinstance(polynomial, PadicArray) or np.ndim(polynomial) > 1:
+        if np.shape(polynomial)[-1:] in ((), (0,)):
+            raise SpaceError(f"an array of shape {np.shape(polynomial)} has no coefficients; shape (*, d + 1) is right")
         return polynomial
     return list(algebraic.read(polynomial.tolist() if isinstance(polynomial, np.ndarray) else polynomial)) or [
         Fraction(0)
@@ -209,7 +211,7 @@ def lifted(f: PadicArray) -> tuple[list[int], list[int]]:
     >>> lifted(padic([1, "3/2"], 2, precision=4))
     ([2, 3], [4, 4])
     """
-    if f.ndim != 1 or not f.size:
+    if f.ndim != 1:
         raise SpaceError(f"coefficients of shape {f.shape} are not one polynomial; shape (d + 1,) is")
     c, _, k = f.space.lifts(f)
     if not c[-1]:
@@ -307,6 +309,8 @@ def slope_factors(polynomial: Any, p: int | None = None, precision: int = DEFAUL
         zeros = valuations.count(inf)
         found = settled(slope_factors, f[zeros:], checked_prime(p), precision)
         return [padic([0] * zeros + [1], checked_prime(p), precision), *found] if zeros else list(found)
+    if not valuations:
+        return []
     c, k, t = _monic(f)
     out = []
     while len(valuations) > (m := valuations.index(valuations[-1])) > 0:
