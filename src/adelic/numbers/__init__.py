@@ -28,6 +28,7 @@ from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueC
 from adelic.numbers.hensel import hensel_digits
 from adelic.numbers.local.array import PadicArray, padic
 from adelic.numbers.local.continuous import mahler_coefficients, mahler_sum, random_padic
+from adelic.numbers.local.extensions import ExtensionArray, ExtensionField, extension
 from adelic.numbers.local.matrices import solve_rational
 from adelic.numbers.local.polynomials import evaluate, factor, newton_polygon, resultant, slope_factors
 from adelic.numbers.local.rational import Period, norm, period, valuation
@@ -42,12 +43,15 @@ __all__ = [
     "AlgebraicArray",
     "AlgebraicSpace",
     "DecodedNumbers",
+    "ExtensionArray",
+    "ExtensionField",
     "PadicArray",
     "Period",
     "RedundantResidueCode",
     "SpaceChoice",
     "choose_space",
     "evaluate",
+    "extension",
     "factor",
     "hensel_digits",
     "hensel_roots",

@@ -27,6 +27,7 @@ from adelic.numbers.coordinates import measured, number_array, read_digits
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import BelowWindowError
+from adelic.numbers.local.extensions import ExtensionField, extension
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
@@ -143,6 +144,22 @@ class AlgebraicSpace:
     def n_rows(self) -> int:
         """Return how many rows of the layout the infinite place takes: 1 if it is real, 2 if it is complex."""
         return 1 if self.root.imag == 0 else 2
+
+    def completion(self, p: int) -> ExtensionField:
+        """Return the completion at a prime over which one prime of the field lies: Q_p[x]/f, in the space's window.
+
+        Such p do not split, and are no `primes` of a space. f has to be irreducible modulo p, or an Eisenstein
+        polynomial. Numbers are given by their coefficients, and `decode` returns these.
+
+        Raises:
+            SpaceError: f is neither of the two at p.
+
+        >>> field = AlgebraicSpace("x^2 - 2", root=1.414).completion(5)
+        >>> a, b = field.from_coefficients([[1, 3], [0, Fraction(1, 3)]])     # 1 + 3√2, √2/3
+        >>> (a * b).decode().tolist(), a.norm().decode(max_denominator=1)
+        ([Fraction(2, 1), Fraction(1, 3)], Fraction(-17, 1))
+        """
+        return extension(p, self.polynomial, self.precision, fractional_digits=self.fractional_digits)
 
     def residue(self, element: Element, j: int, window: Window | None = None) -> int:
         """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
@@ -384,7 +401,7 @@ def _check_splitting(f: tuple[int, ...], p: int) -> None:
         why = f"{len(found)} of its {len(f) - 1} roots are there" if repeated is None else f"{repeated} is repeated"
         raise SpaceError(
             f"{polynomials.to_text(f)} does not split into different linear factors modulo {p}: {why}; "
-            "leave primes=… out to have primes found"
+            f"leave primes=… out to have primes found; where one prime lies over {p}, completion({p}) has its numbers"
         )
 
 
