@@ -24,7 +24,7 @@ from flint import fmpq, fmpq_mat
 
 from adelic.number_theory.root_numbers import load_pari
 from adelic.number_theory.symbols import hilbert_symbol, kronecker_symbol
-from adelic.numbers import hensel_roots, newton_polygon, padic, resultant, solve_rational
+from adelic.numbers import extension, hensel_roots, newton_polygon, padic, resultant, solve_rational
 from adelic.numbers.primes import valuation
 
 PRIMES = (2, 3, 5, 7, 43, 10007, 2**61 - 1)
@@ -109,7 +109,7 @@ def comparisons(rng: random.Random, p: int, precision: int, size: int) -> Iterat
 
 
 def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[tuple[str, Iterable[Outcome]]]:
-    """Yield what is compared of matrices and polynomials."""
+    """Yield what is compared of matrices, extensions and polynomials."""
     digits = precision + 8
     for n in (1, 2, 4):
         entries = [[[random_rational(rng, p) for _ in range(n)] for _ in range(n)] for _ in range(size)]
@@ -133,6 +133,17 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
             yield "solve", digits_agree(ours.reshape(-1), solved)
             ours = solve_rational([entries[i] for i in kept], [[b] for b in right])
             yield "solve_rational", equal(ours.reshape(-1).tolist(), solved, solved)
+    for modulus in (f"x^3 - {p}", extension(p, 3).polynomial):  # ramified and unramified
+        field = extension(p, modulus, digits, fractional_digits=4)
+        a, b = ([[random_rational(rng, p) for _ in range(3)] for _ in range(size)] for _ in range(2))
+        x, y = field.from_coefficients(a), field.from_coefficients(b)
+        f = pari(list(field.polynomial)).Polrev()
+        exact = [[pari(f"Mod(Polrev({c}), {f})") for c in map(text_of, part)] for part in (a, b)]
+        products = [u * v for u, v in zip(*exact, strict=True)]
+        coefficients = [Fraction(str(w.lift().polcoef(i))) for w in products for i in range(3)]
+        yield "product in an extension", digits_agree((x * y).coefficients.reshape(-1), coefficients)
+        yield "norm", digits_agree(x.norm(), [Fraction(str(u.norm())) for u in exact[0]])
+        yield "trace", digits_agree(x.trace(), [Fraction(str(u.trace())) for u in exact[0]])
     for n in (2, 3, 4):
         for q in (random_rational(rng, p) ** rng.choice((1, 1, n)) for _ in range(size)):
             # As many digits of the unit part are known, so they tell whether there are roots.
@@ -160,6 +171,11 @@ def random_rational(rng: random.Random, p: int) -> Fraction:
     n, m = (rng.randint(1, 10 ** rng.randint(1, figures)) for figures in (12, 6))
     power = Fraction(p) ** rng.choice((0, 0, 0, 1, 2, -1))
     return rng.choice((-1, 1)) * Fraction(n, m // p ** valuation(m, p)) * power
+
+
+def text_of(numbers: list[Fraction]) -> str:
+    """Return numbers as a vector of PARI."""
+    return f"[{', '.join(map(str, numbers))}]"
 
 
 def to_fmpq(q: Fraction) -> Any:
