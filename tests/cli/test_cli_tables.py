@@ -389,7 +389,7 @@ def test_tables_as_they_are(works, shop, target):
     assert f": {words}" in out.splitlines()[1]
     assert (f"R² {trees:.4f}" if figure == "r2" else f"{100 * trees:.2f} %") in out.splitlines()[1]
     assert found["validation"]["loss"] == pytest.approx(found["trees"]["network"]["loss"], rel=1e-4)
-    assert {"name": "when", "kind": "date", "format": "ISO 8601"} in found["columns"]
+    assert {"name": "when", "kind": "date", "form": "ISO 8601"} in found["columns"]
     works(*given, "--model", "digit-trees", "--run-dir", "trees")
     alone = json.loads(Path("trees/result.json").read_text(encoding="utf-8"))
     assert alone["test"][figure] == pytest.approx(found["trees"]["test"][figure])

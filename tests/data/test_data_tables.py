@@ -613,6 +613,8 @@ def test_categories_of_one_row_and_new_ones_share_a_word():
     frame = {"x": range(100), "kind": [*["a", "b"] * 49, "c", "d"], "y": [0, 1] * 50}
     d = data.from_table(frame, target="y")
     assert d.words == (("kind", None), ("kind", "a"), ("kind", "b"))
+    assert set(d.to_pandas()["x1"]) == {*d.words}
+    assert data.audit(data.from_table(frame | {"y": [i / 8 for i in range(100)]}, target="y"))["lookup"]
     new = {"x": [1, 2, 3], "kind": ["c", "zebra", ""]}
     ids, _ = ids_of(new, d.readings, d.vocabulary, words=d.words)
     assert ids[:, 1].tolist() == [0, 0, 0]

@@ -32,6 +32,7 @@ def test_polars_streaming_encodes_as_the_encoder_does():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # what Ray says of itself
 def test_the_page_on_a_local_ray(works, tmp_path, monkeypatch):
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")

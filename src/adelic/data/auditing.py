@@ -153,7 +153,7 @@ def _targets(d: Dataset, y: Integers, y_test: Integers) -> list[tuple[Integers, 
     if d.class_names is not None:
         return [(y, y_test)]
     if y.ndim == 1:
-        return [(np.sign(y) + 1, np.sign(y_test) + 1)]
+        return [((np.sign(y) + 1).astype(np.int64), (np.sign(y_test) + 1).astype(np.int64))]
     return [
         (codes[: len(y)], codes[len(y) :])
         for column in np.concatenate([y, y_test]).T

@@ -55,7 +55,7 @@ class Reading:
     name: str
     kind: str = "number"
     has_gaps: bool = False
-    form: str = ISO
+    form: str = ""
     is_timed: bool = False
     categories: tuple[str, ...] = ()
     digits: int | None = None
@@ -104,14 +104,8 @@ class Reading:
         return tuple((self.name, text) for text in (*others, *([""] if self.has_gaps else [])))
 
     def about(self) -> dict[str, Any]:
-        """Return the reading as a result has it, without what is as usual."""
-        said: dict[str, Any] = {
-            "gaps": self.has_gaps,
-            "categories": len(self.categories),
-            "significant_digits": self.digits or 0,
-        }
-        said |= {"format": self.form, "times": self.is_timed} if self.kind == "date" else {}
-        return {"name": self.name, "kind": self.kind} | {key: value for key, value in said.items() if value}
+        """Return the reading as a result has it, without its categories."""
+        return {key: value for key, value in vars(self).items() if value and key != "categories"}
 
     def entries(self, column: "Coded", *, remedy: str = "", lossy: str = "ignore") -> list[list[Any]]:
         """Return for each token what each different value of a column is, and at the end what a gap is.

@@ -42,8 +42,8 @@ def predict(
 
     Args:
         run: Its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the runs.
-        table: The new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
-            under the same names. The target and other columns may be there or not.
+        table: The new rows: a file (CSV, JSON lines or Parquet) with the columns that the run was trained on, under
+            the same names. The target and other columns may be there or not.
         output: File to write, .csv.  [default: the standard output]
         lossy: How to treat numbers lost in floats, or text as 00501.  [default: as in training]
     """

@@ -489,7 +489,7 @@ def _dataset(
     groups = None if groups_name is None else found.coded(groups_name)
     readings = [Reading.of(column, is_category=column.name in categories) for column in columns]
     X, vocabulary, words, readings = _tokens(columns, readings, lossy)
-    is_coded = bool(words) or any(q.denominator != 1 or abs(q) >= _BOUND for q in vocabulary)
+    is_coded = bool(words) or any(q.denominator != 1 or not -_BOUND < q < _BOUND for q in vocabulary)
     if not is_coded:
         X = np.array(vocabulary, np.int64)[X]
     least, greatest = int(X.min()), int(X.max())
