@@ -11,9 +11,12 @@ parts:
   memory     numbers to the float32 layout, against filling the same array with a constant
   libraries  digits (uint8), against gmpy2, python-flint, PARI, pyadic and plain NumPy
   operations + and * of arrays, against adding their digits without carries
+  residues   + and * of one digit at one prime, against int64 in NumPy and, where it is installed, galois
 """
 
+import importlib.util
 import operator
+import time
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -26,15 +29,16 @@ import numpy as np
 import numpy.typing as npt
 from pyadic import PAdic
 
-from adelic import AdeleSpace
+from adelic import AdeleSpace, padic
 
+galois: Any = importlib.import_module("galois") if importlib.util.find_spec("galois") else None
 SIZE = 10**6
 Array = npt.NDArray[Any]
 Pairs = list[tuple[int, int]]
 
 
 def main(
-    *parts: Literal["memory", "libraries", "operations"],
+    *parts: Literal["memory", "libraries", "operations", "residues"],
     size: common.Positive = SIZE,
     repetitions: common.Positive | None = None,
     instructions: Literal["avx2"] | None = None,
@@ -55,14 +59,15 @@ def main(
     repetitions = repetitions or (9 if full else 3)
     common.use_one_core()
     met = True
-    measures = {"memory": memory, "libraries": libraries, "operations": operations}
+    measures = {"memory": memory, "libraries": libraries, "operations": operations, "residues": residues}
     for part in common.each(parts or measures):
         results = measures[part](size, repetitions)
         for name, ratio in results["ratios"].items():
             target = results["targets"].get(name)
             met = met and (target is None or ratio >= target)
             common.say(f"  {name}: {ratio:.3g}" + (f" (target: {target:g})" if target else ""))
-        packages = ("numpy", "numba", *(["gmpy2", "python-flint", "cypari", "pyadic"] if part == "libraries" else []))
+        others = {"libraries": ("gmpy2", "python-flint", "cypari", "pyadic"), "residues": ("galois",) if galois else ()}
+        packages = ("numpy", "numba", *others.get(part, ()))
         settings = {"size": size, "repetitions": repetitions, "space": AdeleSpace().to_dict()}
         name = "_".join(filter(None, ["encode", part, instructions])) + ".json"
         common.write(name, packages, settings | results, output and output / name, full=full)
@@ -210,6 +215,25 @@ def operations(size: int, repetitions: int) -> dict[str, Any]:
         medians[kind] = median = common.medians(common.interleaved(functions, repetitions))
         ratios |= {f"{kind}, {sign}": median["digits"] / median[sign] for sign in OPERATIONS}
     return {"seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 0.25)}
+
+
+def residues(size: int, repetitions: int) -> dict[str, Any]:
+    """Compare sums and products of residues modulo one prime with those of int64 in NumPy and of galois' arrays."""
+    rng = np.random.default_rng(2)
+    ratios, medians = {}, {}
+    for p in (3, 7, 251, 10007):
+        a, b = (rng.integers(0, p, size) for _ in range(2))
+        x, y = padic(a, p, 1), padic(b, p, 1)
+        u, v = map(galois.GF(p), (a, b)) if galois else (a, b)
+        for sign in "+*":
+            act = OPERATIONS[sign]
+            functions = {"adelic": partial(act, x, y), "numpy": lambda act=act, a=a, b=b, p=p: act(a, b) % p}
+            functions |= {"galois": partial(act, u, v)} if galois else {}
+            np.testing.assert_array_equal(functions["adelic"]().lift(), functions["numpy"]())
+            median = common.medians(common.interleaved(functions, 5 * repetitions, time.process_time))
+            medians[f"{sign}, {p}"] = median
+            ratios |= {f"{sign}, {p}, {other}": median[other] / median["adelic"] for other in list(functions)[1:]}
+    return {"seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 1.0)}
 
 
 if __name__ == "__main__":

@@ -214,8 +214,10 @@ def numbers_speed() -> str:
     """Return how many times as fast as something else arrays are computed with, by the instructions compiled for."""
     lines: dict[str, dict[str, list[str]]] = {}
 
-    def add(task: str, other: str, kind: str, ratios: Sequence[float | None], target: float | None = None) -> None:
-        cells = [marked(ratio, target) if ratio else "–" for ratio in ratios]
+    def add(
+        task: str, other: str, kind: str, ratios: Sequence[float | None], target: float | None = None, spread: str = ""
+    ) -> None:
+        cells = [marked(ratio, target) + spread if ratio else "–" for ratio in ratios]
         lines.setdefault(f"{task}, against {other}", {})[kind] = [*cells, f"{target:g}" if target else "–"]
 
     for part, task, versus in (
@@ -230,10 +232,16 @@ def numbers_speed() -> str:
             named = task or other
             named += f", {other}" if versus and task and other else ""
             add(named, versus or NAMES.get(other, other), kind, (ratio, narrow.get(name)), native["targets"].get(name))
+    residues = common.loaded("encode_residues")["ratios"]
+    for sign, other in ((sign, other) for sign in "+*" for other in ("numpy", "galois")):
+        found = [ratio for name, ratio in residues.items() if name[0] == sign and name.endswith(other)]
+        spread = f"–{short(max(found))}"
+        add(f"{sign}, one digit", NAMES.get(other, other), "integers", (min(found), None), 1, spread)
     decode = common.loaded("decode")
-    add("`decode()`", "gmpy2", "rationals", (decode["ratio"], None), decode["target_ratio"])
-    ratio = decode["ratio_with_garbage_collector"]
-    add("`decode()`, Python's garbage collector on", "gmpy2", "rationals", (ratio, None))
+    for with_collector, words in (("", ""), ("_with_garbage_collector", ", Python's garbage collector on")):
+        spread = " ({:.1f}–{:.1f})".format(*decode[f"range{with_collector}"])
+        target = None if with_collector else decode["target_ratio"]
+        add(f"`decode()`{words}", "gmpy2", "rationals", (decode[f"ratio{with_collector}"], None), target, spread)
     for e in common.loaded("local_functions")["entries"]:
         if e["size"] > 1:
             digits = f", {e['digits']} digits" if e["digits"] > 1 else ""
@@ -285,7 +293,7 @@ def time(seconds: float) -> str:
 
 def numbers_origins() -> str:
     """Return the commands, machines and versions that made the files of numbers."""
-    encode = ("encode_libraries", "encode_libraries_avx2", "encode_operations")
+    encode = ("encode_libraries", "encode_libraries_avx2", "encode_operations", "encode_residues")
     rows = [[name, *origin(common.loaded(name))] for name in (*encode, "decode", "local_functions", "big_integers")]
     return table(["results", "command", "machine", "commit", "versions"], rows)
 
