@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 
+from adelic import nn
 from adelic.data import TableData
-from adelic.errors import RunFolderError
-from adelic_lab import Experiment, predict, run
+from adelic.errors import ConfigurationError, RunFolderError
+from adelic_lab import Experiment, predict, predictor, run
+from adelic_lab.models.network import WordEmbedding
 
 FORMS = {
     "digits": {"features": "digits"},
@@ -85,3 +88,26 @@ def test_a_damaged_configuration_is_told_in_a_line(trained, damage, words):
 def test_a_folder_without_a_run_is_told(tmp_path):
     with pytest.raises(RunFolderError, match="holds no run; `adelic runs list` lists the runs"):
         predict(tmp_path, {"n": [1]})
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 1, 3)])
+def test_words_have_vectors_before_those_of_numbers(batch):
+    embedding = WordEmbedding(nn.AdelicEmbedding([5, 7], d_model=16), n_words=3)
+    assert not embedding.words.weight.any()
+    torch.nn.init.normal_(embedding.words.weight)
+    ids = torch.randint(5, (*batch, 4))
+    every = torch.cat([embedding.words.weight, embedding.numbers(torch.tensor([0, 1]))])
+    torch.testing.assert_close(embedding(ids), every[ids])
+    embedding.extend([9])
+    assert embedding.n_ids == 6
+    torch.testing.assert_close(embedding(torch.tensor([5])), embedding.numbers(torch.tensor([2])))
+    with pytest.raises(ConfigurationError, match="--embedding base-digits has several tokens for a number"):
+        WordEmbedding(nn.BaseDigitsEmbedding([5, 7], d_model=16), n_words=3)
+
+
+def test_batches_have_the_answers_of_the_whole(trained):
+    folder, _, d = trained("digits")
+    frame = {name: [*values.tolist(), 98, 77] for name, values in frame_of(d, "test").items()}
+    ask, size = predictor(folder), len(frame["n"])
+    batches = [ask({name: values[i : i + 5] for name, values in frame.items()}) for i in range(0, size, 5)]
+    assert sum((batch.answers for batch in batches), ()) == predict(folder, frame).answers

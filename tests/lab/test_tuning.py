@@ -57,7 +57,8 @@ def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
     names = {f.name for f in fields(TrainValidation)}
     assert names == {
         "X_train", "y_train", "X_validation", "y_validation", "objective", "vocabulary", "sha256", "symmetries",
-        "holdout", "is_coded", "view", "every_class",
+        "holdout", "is_coded",
+        "n_words", "view", "every_class",
     }  # fmt: skip
     data = acd.load("schubert", n=3)
     held = TrainValidation.of(data).holdout

@@ -220,7 +220,7 @@ def _summary(result: Result) -> str:
     trivial = f"majority class {_percent(result.majority)}, look-up {_percent(result.lookup)}{rule}"
     figures = [f"test accuracy {_percent(test['accuracy'])} ({trivial})"]
     guess = result.guess or {}
-    if "r2" in test and result.rule is None:  # a real number, which is never hit exactly
+    if result.is_real:
         figures = [f"test R² {test['r2']:.4f}"]
     elif "exact_match" in test:
         rate = f"exact match {_percent(test['exact_match'])} (baseline {_percent(guess['exact_match'])})"

@@ -284,6 +284,11 @@ class Result:
         """Return the seed of the split: the run's, except for older runs with another in their configuration."""
         return int(self.configuration.get("data", {}).get("seed", self.seed))
 
+    @property
+    def is_real(self) -> bool:
+        """Return whether the target is a real number, which is never hit exactly: R² counts, not accuracy."""
+        return "r2" in self.test and self.rule is None
+
     def figures(self, split: str) -> Figures:
         """Return the figures on the split "test", or on one of `never_seen`."""
         return self.test if split == "test" else (self.never_seen or {})[split]

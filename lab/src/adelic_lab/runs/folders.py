@@ -188,8 +188,8 @@ class RunSummary:
 
     @property
     def accuracy(self) -> float | None:
-        """Return the accuracy on the test split, None before the run is finished."""
-        return None if self.result is None else self.result.test["accuracy"]
+        """Return the accuracy on the test split, None before the run is finished, and of real numbers."""
+        return None if self.result is None or self.result.is_real else self.result.test["accuracy"]
 
     @property
     def best_validation(self) -> float | None:
