@@ -12,7 +12,7 @@ mismatch is kept of each function. Needs the extra `dev`.
 import random
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from math import inf
+from math import inf, prod
 from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,19 @@ import numpy as np
 from cypari._pari import PariError
 from flint import fmpq, fmpq_mat
 
-from adelic.number_theory.root_numbers import load_pari
 from adelic.number_theory.symbols import hilbert_symbol, kronecker_symbol
-from adelic.numbers import extension, hensel_roots, newton_polygon, padic, resultant, solve_rational
+from adelic.numbers import (
+    evaluate,
+    extension,
+    factor,
+    hensel_roots,
+    newton_polygon,
+    padic,
+    resultant,
+    slope_factors,
+    solve_rational,
+)
+from adelic.numbers.pari import load_pari
 from adelic.numbers.primes import valuation
 
 PRIMES = (2, 3, 5, 7, 43, 10007, 2**61 - 1)
@@ -159,6 +169,13 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
         slopes = [inf if v == "+oo" else Fraction(v) for v in map(str, pari(f).Polrev().newtonpoly(p))]
         yield "newton_polygon", [(newton_polygon(f, p).tolist() == sorted(slopes, reverse=True), (f, slopes))]
         truth = Fraction(str(pari(f).Polrev().polresultant(pari(g).Polrev())))
+        point = rng.randint(-99, 99)
+        value = [Fraction(sum(c * point**i for i, c in enumerate(f)))]
+        yield "evaluate", digits_agree(evaluate(padic(f, p, digits), point).reshape(1), value)
+        parts = {"slope_factors": [(h, 1) for h in slope_factors(f, p, digits)], "factor": factor(f, p, digits)}
+        for name, powers in parts.items():
+            values = [evaluate(h, point).with_window(fractional_digits=4) ** k for h, k in powers]
+            yield name, digits_agree((f[-1] * prod(values)).reshape(1), value)
         yield "resultant", digits_agree(resultant(padic(f, p, digits), padic(g, p, digits)).reshape(1), [truth])
 
 
