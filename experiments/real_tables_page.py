@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
+from textwrap import wrap
 from typing import Any
 
 import common
@@ -123,7 +124,7 @@ def summary(found: Found) -> str:
         baselines = [percent(mean(of.tests[run])) for run in BASELINES.values()]
         gaps = {way: of.test(way) - of.test(*OTHERS) for way in OURS}
         marks = {way: "≈" if abs(gap) < TIE else "▲" if gap > 0 else "▼" for way, gap in gaps.items()}
-        ours = [f"{percent(of.test(way))} {marks[way]}" if of.chosen(way) else "–" for way in OURS]
+        ours = [f"{percent(of.test(way))}\N{NO-BREAK SPACE}{marks[way]}" if of.chosen(way) else "–" for way in OURS]
         best = f"{percent(of.test(*OTHERS))} ({', '.join(of.chosen(*OTHERS))})"
         rows.append([of.title, *baselines, best, *ours, f"{round(100 * of.gap, 1) + 0.0:+}".replace("-", "−")])
     return table(["table", *BASELINES, "best of the others", *OURS, "difference"], rows)
@@ -186,7 +187,8 @@ def findings(*names: str) -> Callable[[Found], str]:
     """Return the function that shows the sentences of the probe, first seed, random split."""
 
     def made(found: Found) -> str:
-        lines = [f"{name}: {text}" for name in names for text in found[name, "random"].findings or ["nothing found"]]
+        texts = [f"{name}: {text}" for name in names for text in found[name, "random"].findings or ["nothing found"]]
+        lines = [line for text in texts for line in wrap(text, 84, subsequent_indent="    ")]
         return "\n".join(["```text", *lines, "```"])
 
     return made
