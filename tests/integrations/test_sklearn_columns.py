@@ -39,8 +39,6 @@ def test_prices_are_read_in_cents_and_longer_numbers_lose_their_first_digits():
         "x0_real", "x0_b10_d-2", "x0_b10_d-1", "x0_b10_d0", "x0_b10_d1", "x0_mod100",
     ]  # fmt: skip
     assert encoder.transform([[19.99], [-123.456]])[:, 1:].tolist() == [[9, 9, 9, 1, 99], [5, 4, 3, 2, 55]]
-    with pytest.raises(AdelicError, match=r"0.001 .*10\^-2|1/1000 at position \[0\] is no multiple of 10\^-2"):
-        encoder.set_params(denominators="error").fit([[0.001]])
 
 
 TIMES = ["2024-02-29 12:30:05", "1969-12-31 23:59:59", "2023-03-01 00:00:00"]
@@ -112,8 +110,7 @@ def test_other_columns_pass_through_unchanged(library, columns):
     assert list(found.columns) == ["n_real", "n_p7_d0", "shop", "when"] == encoder.get_feature_names_out().tolist()
     assert found["shop"].to_list() == ["a", "b"]
     assert found["when"].to_list()[0] == datetime.date(2024, 2, 29)
-    back = encoder.inverse_transform(found)
-    assert back[:, :2].tolist() == [["a", 1204], ["b", 7]]
+    assert encoder.inverse_transform(found).tolist() == [[1204], [7]]
     copy = pickle.loads(pickle.dumps(encoder))
     assert copy.transform(table).equals(found)
 
@@ -122,11 +119,9 @@ def test_columns_of_a_matrix_pass_through_and_wrong_names_are_errors():
     X = np.array([[1.5, 8], [2.5, 9]])
     encoder = AdelicEncoder((7,), precision=1, columns=[1])
     assert encoder.fit_transform(X).tolist() == [[8, 1, 1.5], [9, 2, 2.5]]
-    assert np.array_equal(encoder.inverse_transform(encoder.transform(X)), X)
-    thin = AdelicEncoder((7,), precision=1, columns=[1], features="one-hot-digits", sparse_output=True)
-    assert thin.fit_transform(X)[:, -1].toarray().ravel().tolist() == [1.5, 2.5]
-    with pytest.raises(ConfigurationError, match="sparse_output=True passes only numbers through"):
-        thin.fit_transform(np.array([["a", 1]], dtype=object))
+    assert np.array_equal(encoder.inverse_transform(encoder.transform(X)), X[:, 1:])
+    with pytest.raises(ConfigurationError, match="sparse_output=True passes no columns through"):
+        AdelicEncoder(columns=[1], features="one-hot-digits", sparse_output=True).fit(X)
     for wrong, message in (([2], "X has no column 2; it has x0, x1"), ([1, "x1"], "or one twice"), ([], "no column")):
         with pytest.raises(ConfigurationError, match=message):
             AdelicEncoder(columns=wrong).fit(X)

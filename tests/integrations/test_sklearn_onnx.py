@@ -23,9 +23,8 @@ def run(model, X):
         {},
         {"primes": (2, 97), "precision": 8},
         {"primes": (), "bases": (10, 16), "moduli": (12, 365, 97)},
-        {"handle_missing": "indicator", "moduli": (7,)},
     ],
-    ids=["defaults", "many digits", "bases and moduli", "indicator"],
+    ids=["defaults", "many digits", "bases and moduli"],
 )
 def test_onnx_gives_the_features_of_transform_bit_for_bit(options, dtype):
     rng = np.random.default_rng(0)
@@ -53,6 +52,7 @@ def test_what_was_found_and_weekdays_are_features_of_onnx():
         ({"primes": (2, 5), "precision": 4, "fractional_digits": 2}, [[1]], "without fractional digits"),
         ({}, [[0.5]], "takes integers alone"),
         ({"columns": [0]}, [[1, 2]], "takes integers alone"),
+        ({"handle_missing": "indicator"}, [[1]], "takes integers alone, none missing"),
         ({"primes": (2,), "precision": 64}, [[1]], "'x0_p2_d62' is no residue or digit within int64"),
         ({"calendar": ["month"], "primes": ()}, np.array([["2024-02-29"]], dtype="M8[D]"), "'x0_month' is no residue"),
     ],

@@ -31,7 +31,7 @@ from adelic.numbers.features import (
 )
 from adelic.numbers.rationals import EXACT, Rationals, objects
 from adelic.numbers.real import nearest_floats
-from adelic.probing.readings import CALENDAR, Numbers, calendar_part, decimal_digits, digit, residue, written_digit
+from adelic.probing.readings import CALENDAR, Numbers, calendar_part, decimal_digits, digits_from, residue
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""
@@ -70,12 +70,16 @@ class Coordinates:
     Attributes:
         real: the nearest float64, (rows,).
         digits: p-adic digits, (rows, n_primes, max_precision), lowest first.
-        codes: small whole numbers, int64 (rows, codes); None without any.
+        codes: small whole numbers, int32 (rows, codes); None without any.
     """
 
     real: Floats
     digits: npt.NDArray[Any]
-    codes: npt.NDArray[np.int64] | None = None
+    codes: npt.NDArray[np.int32] | None = None
+
+    def __getitem__(self, rows: slice) -> "Coordinates":
+        """Return those of some rows."""
+        return Coordinates(self.real[rows], self.digits[rows], None if self.codes is None else self.codes[rows])
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class Code:
         read: of `Numbers`, int64 (rows,).
         start: the least code.
         decimals: numbers are read as multiples of 10^-decimals, without the digits below.
+        is_found: whether the probe found it; it may read decimal digits.
     """
 
     name: str
@@ -95,17 +100,18 @@ class Code:
     read: Callable[[Numbers], npt.NDArray[np.int64]]
     start: int = 0
     decimals: int = 0
+    is_found: bool = False
 
 
 def codes_for(
-    numbers: Rationals, *, bases: Sequence[int], moduli: Sequence[int], calendar: Sequence[str], decimals: int
+    numbers: Rationals, bases: Sequence[int], moduli: Sequence[int], calendar: Sequence[str], decimals: int
 ) -> tuple[Code, ...]:
     """Return the codes of a column: the digits of |n| in some bases, n modulo some m, and parts of dates.
 
     There are as many digits as the longest of the numbers has.
 
     >>> numbers = rationals.read([7, 1204])
-    >>> [code.name for code in codes_for(numbers, bases=(10,), moduli=(12,), calendar=("month",), decimals=0)]
+    >>> [code.name for code in codes_for(numbers, (10,), (12,), ("month",), 0)]
     ['b10_d0', 'b10_d1', 'b10_d2', 'b10_d3', 'mod12', 'month']
     """
     found: list[Code] = []
@@ -113,37 +119,26 @@ def codes_for(
     for base in bases:
         first, k = (-decimals if base == 10 else 0), 0
         while k == 0 or base**k <= most:
-            read = partial(written_digit, base=base, k=k)
+            read = partial(residue, m=base, unit=base**k, is_absolute=True)
             found.append(Code(f"b{base}_d{first + k}", base, read, decimals=decimals))
             k += 1
     found += [Code(f"mod{m}", m, partial(residue, m=m), decimals=decimals) for m in moduli]
     for part in calendar:
         start, size = CALENDAR[part]
-        found.append(Code(part.replace("-", "_"), size, partial(calendar_part, part=part), start))
+        read = partial(residue, m=7, shift=3) if part == "weekday" else partial(calendar_part, part=part)
+        found.append(Code(part.replace("-", "_"), size, read, start))
     return tuple(found)
 
 
 def read_codes(
-    numbers: Rationals,
-    codes: Sequence[Code],
-    real: Floats,
-    *,
-    seconds: npt.NDArray[np.int64] | None = None,
-    truncate: bool = True,
-) -> npt.NDArray[np.int64]:
-    """Return the codes of numbers, (rows, codes); `seconds` of the day, if they are dates and times.
-
-    Without `truncate`, digits below 10^-decimals are a PrecisionError.
-    """
-    found = np.empty((len(numbers.numerators), len(codes)), dtype=np.int64)
+    numbers: Rationals, codes: Sequence[Code], real: Floats, seconds: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the codes of numbers, (rows, codes); `seconds` of the day, if they are dates and times."""
+    found = np.empty((len(numbers.numerators), len(codes)), dtype=np.int32)
     for decimals in {code.decimals for code in codes}:
-        if not truncate and (below := np.flatnonzero(10**decimals * numbers.numerators % numbers.denominators)).size:
-            raise PrecisionError(
-                f"{numbers.fraction(int(below[0]))}{at_position((int(below[0]),))} is no multiple of 10^-{decimals}; "
-                f"more fractional_digits, or denominators='truncate', would take it"
-            )
         whole = _whole(numbers, decimals)
-        read = Numbers(whole, real, decimals, False, decimal_digits(np.abs(whole)), seconds)
+        digits = decimal_digits(np.abs(whole) if any(code.is_found for code in codes) else whole[:0])
+        read = Numbers(whole, real, decimals, False, digits, seconds)
         for k, code in enumerate(codes):
             if code.decimals == decimals:
                 found[:, k] = code.read(read)
@@ -153,21 +148,17 @@ def read_codes(
 def as_arithmetic(code: Code) -> tuple[bool, int, int, int] | None:
     """Return (is_absolute, shift, a, b) if a code is (|n| or n, + shift) modulo a, divided by b, of int64; else None.
 
-    >>> as_arithmetic(Code("p2_d3", 2, partial(digit, p=2, k=3)))
+    >>> as_arithmetic(Code("p2_d3", 2, partial(residue, m=2, unit=8)))
     (False, 0, 16, 8)
     """
     function, given = getattr(code.read, "func", None), getattr(code.read, "keywords", {})
-    if given == {"part": "weekday"}:
-        function, given = residue, {"m": 7, "shift": 3}
-    if code.decimals or function not in (residue, digit, written_digit):
+    if function is digits_from:
+        given = {"m": 10 ** given["count"], "unit": 10 ** given["k"], "is_absolute": True}
+    is_absolute, b = given.get("is_absolute", False), given.get("unit", 1)
+    a = given.get("m", 0) * b
+    if code.decimals or function not in (residue, digits_from) or b >= 2**63 or (a >= 2**63 and not is_absolute):
         return None
-    if function is residue:
-        return False, given.get("shift", 0), given["m"], 1
-    base, k = given.get("base") or given["p"], given["k"]
-    is_absolute, a = function is written_digit or base == 10, base ** (k + given.get("count", 1))
-    if a >= 2**63 > base**k and is_absolute:
-        a = 2**63 - 1  # all of the number
-    return (is_absolute, 0, a, base**k) if a < 2**63 else None
+    return is_absolute, given.get("shift", 0), min(a, 2**63 - 1), b  # the highest digits are all of |n|
 
 
 def _whole(numbers: Rationals, decimals: int) -> npt.NDArray[Any]:
@@ -399,7 +390,7 @@ class ColumnFeatures:
             radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
         of_primes = len(self.primes)
         digits = np.zeros((len(features), of_primes, max((n for _, n in self.primes), default=0)), dtype=np.int64)
-        codes = np.zeros((len(features), len(self.codes)), dtype=np.int64)
+        codes = np.zeros((len(features), len(self.codes)), dtype=np.int32)
         for j, (kind, base, precision, section) in enumerate(self.parts()):
             found = self._read_digits(kind, features[:, section], base, precision)
             if j < of_primes:

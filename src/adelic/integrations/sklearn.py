@@ -12,8 +12,8 @@ array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import (
-    AdelicError,
     ConfigurationError,
     DecodingError,
     EncodingError,
@@ -48,10 +47,10 @@ from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import Column, columns_of, is_frame, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import ONE_HOT_KINDS, WITHOUT_COMBINED, one_hot_positions
-from adelic.numbers.rationals import Rationals, objects
+from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.probing import Finding, Findings, ProbeWarning, probe
-from adelic.probing.readings import CALENDAR, digit, split_times
+from adelic.probing.readings import CALENDAR, residue, split_times
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
     from scipy import sparse
@@ -66,39 +65,11 @@ DENOMINATORS = ("truncate", "error")
 _OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(WITHOUT_COMBINED[2:], 8)
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
 _TIMES = frozenset(("hour", "minute", "second"))
-_CALENDAR_NAMES = frozenset(part.replace("-", "_") for part in CALENDAR)
 PRIMES = (2, 3, 5, 7)
 """The default: with two digits at each, 9 features of a column."""
 AUTO = "auto"
 _ROWS = 1 << 16
 """Rows whose features are computed together: all at once would take several times the memory of the result."""
-
-
-@dataclass(frozen=True)
-class _Read:
-    """A column that was read.
-
-    Attributes:
-        column: its numbers.
-        seconds: of the day, of dates and times.
-    """
-
-    column: Column
-    seconds: npt.NDArray[np.int64] | None
-
-    def blocks(self) -> Iterator[tuple[slice, "_Read"]]:
-        """Yield some rows at a time."""
-        numbers, real = self.column.numbers, self.column.real
-        for start in range(0, len(self.column.is_missing), _ROWS):
-            rows = slice(start, start + _ROWS)
-            n, m = numbers.numerators[rows], numbers.denominators[rows]
-            part = replace(
-                self.column,
-                numbers=Rationals(n, m, n.shape),
-                is_missing=self.column.is_missing[rows],
-                real=None if real is None else real[rows],
-            )
-            yield rows, _Read(part, None if self.seconds is None else self.seconds[rows])
 
 
 class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -125,7 +96,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         columns: names or indices of the columns that are encoded; others pass through unchanged, after the features.
             None for all.
         fractional_digits: how many digits come after the point. At a prime p these are digits of p^-1, p^-2 …, for
-            denominators that p divides; bases and moduli read multiples of 10^-fractional_digits, as cents.
+            denominators that p divides; bases and moduli read multiples of 10^-fractional_digits, as cents, without
+            the digits below.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
             "one-hot-digits" (each digit one-hot, and the same real one), "residues" (the number modulo the greatest
@@ -235,17 +207,17 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self._chosen = self._choose(len(columns))
         found = self._found([columns[j] for j in self._chosen], y) if self.features == AUTO else Findings()
         self._is_timed = [False] * len(columns)
-        self._kinds, self._layouts, scales = {}, [], []
+        self._kinds, self._layouts, scales, has_dates = {}, [], [], False
         for j in self._chosen:
             name = self._names_in()[j]
-            with naming(name):
-                read, is_date = self._read(j, columns[j], reset=True)
-                layout = self._layout_for(j, read, is_date, [one for one in found if repr(one.column) == name])
-                self._kinds[j] = (read.column.dtype, read.column.numbers.is_integral)
+            with naming(repr(name)):
+                column, is_date = self._read(j, columns[j], reset=True)
+                has_dates |= is_date
+                layout = self._layout_for(j, column, is_date, [one for one in found if one.column == name])
+                self._kinds[j] = (column.dtype, column.numbers.is_integral)
                 self._layouts.append(layout)
-                blocks = [self._encode(layout, read.column, part) for _, part in read.blocks()]
-                scales.append(self._scale(layout, blocks, read.column.is_missing))
-        if self.calendar and not any(code.name in _CALENDAR_NAMES for one in self._layouts for code in one.codes):
+                scales.append(self._scale(layout, self._encode(layout, column), column.is_missing))
+        if self.calendar and not has_dates:
             raise ConfigurationError(
                 "calendar= reads dates, and no column has any; make dates of them, as pandas.to_datetime does"
             )
@@ -273,15 +245,15 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         parts: list[Any] = []
         dense = None if self.sparse_output else np.empty((len(columns[0]), sum(self._widths)), dtype=self.dtype)
         for i, (j, layout, section) in enumerate(zip(self._chosen, self._layouts, self._sections, strict=True)):
-            with naming(self._names_in()[j]):
-                read, _ = self._read(j, columns[j], reset=False)
+            with naming(repr(self._names_in()[j])):
+                column, _ = self._read(j, columns[j], reset=False)
+                coordinates = self._encode(layout, column)
                 if dense is None:
-                    coordinates = self._encode(layout, read.column, read)
-                    parts.append(self._sparse_block(layout, read.column, coordinates))
+                    parts.append(self._sparse_block(layout, column, coordinates))
                     continue
-                for rows, part in read.blocks():
-                    coordinates = self._encode(layout, read.column, part)
-                    dense[rows, section] = self._block(i, part.column, coordinates)
+                for start in range(0, len(dense), _ROWS):
+                    rows = slice(start, start + _ROWS)
+                    dense[rows, section] = self._block(i, column.is_missing[rows], coordinates[rows])
         features = sparse.hstack(parts, format="csr", dtype=self.dtype) if dense is None else dense
         return features if self.columns is None else self._beside(features, table, columns)
 
@@ -291,16 +263,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if not others:
             return features
         names = self.get_feature_names_out()[: features.shape[1]]
-        if hasattr(table, "iloc") and not self.sparse_output:
+        if hasattr(table, "iloc"):
             return type(table)(features, columns=names, index=table.index).join(table.iloc[:, others])
-        if hasattr(table, "hstack") and not self.sparse_output:
+        if hasattr(table, "hstack"):
             return type(table)(features, schema=names.tolist()).hstack(table[:, others])
         rest = np.column_stack([columns[j] for j in others])
-        if self.sparse_output:
-            try:
-                return sparse.hstack([features, sparse.csr_array(rest.astype(self.dtype))], format="csr")
-            except (ValueError, TypeError):
-                raise ConfigurationError("sparse_output=True passes only numbers through; drop other columns") from None
         return np.column_stack([features, rest if rest.dtype.kind in "biuf" else rest.astype(object)])
 
     def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
@@ -313,11 +280,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         that it was read as. Dates with a time of day never come back.
 
         Args:
-            X: features, (rows, features), dense or sparse; with `columns` also the columns that passed through.
+            X: features, (rows, features), dense or sparse; columns that passed through may follow.
 
         Returns:
-            (rows, columns): integers where the training data's columns were, floats if some were, objects (int and
-            `Fraction`) if some were text or objects or where float64 would round. NaN if a number was missing,
+            (rows, columns that are encoded): integers where the training data's columns were, floats if some were,
+            objects (int and `Fraction`) if some were text or where float64 would round. NaN if a number was missing,
             as far as the features say so: with `handle_missing="zero"` digits of 0 are the number 0, and standardized
             features of 0 the number whose features are the mean's, if there is one.
 
@@ -329,27 +296,21 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         array([[Fraction(22, 19), -5]], dtype=object)
         """
         check_is_fitted(self, "space_")
-        names, width = self.get_feature_names_out(), sum(self._widths)
-        given = X
-        if X.shape[1] == len(names) > width if hasattr(X, "shape") and len(X.shape) == 2 else False:
-            given = X.iloc[:, :width] if hasattr(X, "iloc") else X[:, :width]
+        width = sum(self._widths)
+        names = self.get_feature_names_out()[:width]
+        given = getattr(X, "iloc", X)[:, :width] if self.columns is not None else X
         matrix = check_array(given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         if matrix.shape[1] != width:
             raise DecodingError(
                 f"X has {matrix.shape[1]} features; {len(names)} can be turned back, {names[0]} … {names[-1]}"
             )
-        found: dict[int, npt.NDArray[Any]] = {}
+        found = []
         for i, (j, section) in enumerate(zip(self._chosen, self._sections, strict=True)):
             block = matrix[:, section]
             block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
-            with naming(self._names_in()[j]):
-                found[j] = self._values(i, block)
-        others = [j for j in range(self.n_features_in_) if j not in found]
-        if others:
-            columns = X[:, width:].toarray().T if sparse.issparse(X) else columns_of(X)[width:]
-            kept = (one if one.dtype.kind in "biuf" else objects(list(one)) for one in columns)
-            found |= dict(zip(others, kept, strict=True))
-        return join_columns([found[j] for j in range(self.n_features_in_)])
+            with naming(repr(self._names_in()[j])):
+                found.append(self._values(i, block))
+        return join_columns(found)
 
     def to_onnx(self) -> Any:
         """Return `transform` of integers as an ONNX model, whose results are the same bit for bit.
@@ -374,7 +335,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         names, columns, order = self.get_feature_names_out(), self.n_features_in_, []
         rows: list[tuple[int, int, int, int]] = []  # column or, after the columns, its absolute value; shift, a, b
         for j, layout in zip(self._chosen, self._layouts, strict=True):
-            codes = [Code("", p, partial(digit, p=p, k=k)) for p, precision in layout.primes for k in range(precision)]
+            codes = [Code("", p, partial(residue, m=p, unit=p**k)) for p, n in layout.primes for k in range(n)]
             order.append(j)
             for code in (*codes, *layout.codes):
                 found = as_arithmetic(code)
@@ -382,17 +343,14 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                     raise ConfigurationError(f"feature {names[len(order)]!r} is no residue or digit within int64")
                 order.append(columns + len(rows))
                 rows.append((j + columns * found[0], *found[1:]))
-            if self.handle_missing == "indicator":  # no integer is missing
-                order.append(columns + len(rows))
-                rows.append((j, 0, 1, 1))
         if len(order) < len(names) or not all(integral for _, integral in self._kinds.values()):
             raise ConfigurationError(
-                "an ONNX model takes integers alone; fit the encoder on such columns, and no others"
+                "an ONNX model takes integers alone, none missing; fit the encoder on such columns, and no others"
             )
         index, shift, a, b = np.array(rows, dtype=np.int64).reshape(-1, 4).T
         constants = {"index": index, "shift": shift, "a": a, "b": b, "order": np.array(order)}
         to = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
-        steps = [
+        steps: list[tuple[str, list[str], str, dict[str, Any]]] = [
             ("Abs", ["X"], "size", {}),
             ("Concat", ["X", "size"], "both", {"axis": 1}),
             ("Gather", ["both", "index"], "n", {"axis": 1}),
@@ -491,13 +449,17 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise ConfigurationError(
                 f"sparse_output=True is for 'one-hot-digits' and 'residues', not for features={self.features!r}"
             )
+        if self.sparse_output and self.columns is not None:
+            raise ConfigurationError(
+                "sparse_output=True passes no columns through; use a ColumnTransformer with columns=None"
+            )
         if self.sparse_output and self.handle_missing == "propagate":
             raise ConfigurationError(
                 "handle_missing='propagate' fills rows with NaN; use 'zero' or 'indicator' with sparse_output=True"
             )
 
     def _names_in(self) -> list[str]:
-        return [repr(str(name)) for name in _check_feature_names_in(self)]
+        return [str(name) for name in _check_feature_names_in(self)]
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """Return a data frame, or a matrix."""
@@ -512,7 +474,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return which columns are encoded."""
         if self.columns is None:
             return list(range(n_columns))
-        names = [str(name) for name in _check_feature_names_in(self)]
+        names = self._names_in()
         known = dict(zip(names, range(n_columns), strict=True)) | {j: j for j in range(n_columns)}
         chosen = [self.columns] if isinstance(self.columns, str) else list(self.columns)
         for one in chosen:
@@ -528,7 +490,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise ConfigurationError(
                 "features='auto' requires y to be passed, but the target y is None; give fit a target, or name moduli"
             )
-        names = [self._names_in()[j][1:-1] for j in self._chosen]
+        names = [self._names_in()[j] for j in self._chosen]
         self.findings_ = probe(dict(zip(names, columns, strict=True)), y)
         found = Findings(one for one in self.findings_ if one.kind != "size")
         if not found:
@@ -536,7 +498,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             warnings.warn(f"no arithmetic of {listed} tells the target; only the sizes are passed on", ProbeWarning, 3)
         return found
 
-    def _read(self, j: int, values: npt.NDArray[Any], *, reset: bool) -> tuple[_Read, bool]:
+    def _read(self, j: int, values: npt.NDArray[Any], *, reset: bool) -> tuple[Column, bool]:
         """Return a column, and whether it has dates that may have times."""
         seconds, is_date = None, False
         if self._is_timed[j] or (reset and (self.calendar or self.features == AUTO)):
@@ -544,7 +506,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             values = dates if is_date else values
         column = read_column(values, floats=self.floats)
         if seconds is not None:
-            column = replace(column, real=column.numbers.numerators + seconds / 86_400)
+            column = replace(column, real=column.numbers.numerators + seconds / 86_400, seconds=seconds)
         if reset:
             self._is_timed[j] = seconds is not None
         if self.handle_missing == "error" and column.is_missing.any():
@@ -552,56 +514,42 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             raise EncodingError(
                 f"it contains NaN at position [{row}]; handle_missing='propagate', 'zero' or 'indicator' would take it"
             )
-        of = f"column {self._names_in()[j]}"
+        of = f"column {self._names_in()[j]!r}"
         told = check_lossy(values, floats=self.floats, lossy=self.lossy, column=of, told=self._told)
         if reset:
             self._told += (told,)
-        return _Read(column, seconds), is_date
+        return column, is_date
 
-    def _layout_for(self, j: int, read: _Read, is_date: bool, found: list[Finding]) -> ColumnFeatures:
+    def _layout_for(self, j: int, column: Column, is_date: bool, found: list[Finding]) -> ColumnFeatures:
         """Return the features of a column."""
         parts: Sequence[str] = ()
         if is_date and self.calendar:
-            every = [part for part in CALENDAR if read.seconds is not None or part not in _TIMES]
+            every = [part for part in CALENDAR if column.seconds is not None or part not in _TIMES]
             parts = every if isinstance(self.calendar, bool) else self.calendar
             self._is_timed[j] |= not _TIMES.isdisjoint(parts)
-        codes = codes_for(
-            read.column.numbers,
-            bases=self.bases,
-            moduli=self.moduli,
-            calendar=parts,
-            decimals=self.fractional_digits,
-        )
+        codes = codes_for(column.numbers, self.bases, self.moduli, parts, self.fractional_digits)
         for one in found:
-            name = one.reading.key(one.decimals or 0)
-            codes += (Code(name, 2**24, one.reading.codes, decimals=one.decimals or 0),)
+            name, decimals = one.reading.key(one.decimals or 0), one.decimals or 0
+            codes += (Code(name, 2**24, one.reading.codes, decimals=decimals, is_found=True),)
         return ColumnFeatures("digits" if self.features == AUTO else self.features, self.space_, codes)
 
     def _scale(
-        self, layout: ColumnFeatures, blocks: list[Coordinates], is_missing: npt.NDArray[np.bool_]
+        self, layout: ColumnFeatures, coordinates: Coordinates, is_missing: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return mean and deviation of each feature, for features="standardized"."""
         mean, deviation = np.zeros(layout.size), np.ones(layout.size)
         if self.features == "standardized" and not is_missing.all():
-            found = np.concatenate([layout.compute(block) for block in blocks])[~is_missing]
+            found = layout.compute(coordinates)[~is_missing]
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, deviation = found.mean(axis=0), found.std(axis=0)
             if not np.isfinite(deviation).all():
                 raise RangeError("the variance is beyond float64; scale the numbers")
         return mean, np.where(deviation == 0, 1, deviation)
 
-    def _encode(self, layout: ColumnFeatures, whole: Column, read: _Read) -> Coordinates:
-        """Return the coordinates of rows of a column; RangeError unless the features' type holds the real feature."""
-        try:
-            return self._coordinates(layout, read)
-        except AdelicError:
-            if read.column is not whole:  # so that the error has the position in the column
-                self._coordinates(layout, _Read(whole, None))
-            raise
-
-    def _coordinates(self, layout: ColumnFeatures, read: _Read) -> Coordinates:
-        numbers, truncate = read.column.numbers, self.denominators == "truncate"
-        coordinates = encode_column(numbers, self.space_, truncate=truncate, real=read.column.real)
+    def _encode(self, layout: ColumnFeatures, column: Column) -> Coordinates:
+        """Return the coordinates of a column; RangeError unless the features' type holds the real feature."""
+        truncate = self.denominators == "truncate"
+        coordinates = encode_column(column.numbers, self.space_, truncate=truncate, real=column.real)
         feature = layout.real_feature(coordinates.real)
         beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
         if len(beyond):
@@ -612,19 +560,18 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 f"{np.dtype(np.float64 if is_infinite else self.dtype)}; {remedy}scale the numbers"
             )
         if layout.codes:
-            codes = read_codes(numbers, layout.codes, coordinates.real, seconds=read.seconds, truncate=truncate)
+            codes = read_codes(column.numbers, layout.codes, coordinates.real, column.seconds)
             coordinates = replace(coordinates, codes=codes)
         return coordinates
 
-    def _block(self, i: int, column: Column, coordinates: Coordinates) -> npt.NDArray[np.float64]:
+    def _block(self, i: int, is_missing: npt.NDArray[np.bool_], coordinates: Coordinates) -> npt.NDArray[np.float64]:
         """Return the features of some rows of the i-th column that is encoded."""
         found = self._layouts[i].compute(coordinates)
         if self.features == "standardized":
             mean, scale = self._scales[i]
             found = (found - mean) / scale
-        if column.is_missing.any():
-            found[column.is_missing] = np.nan if self.handle_missing == "propagate" else 0
-        return np.column_stack([found, column.is_missing]) if self.handle_missing == "indicator" else found
+        found[is_missing] = np.nan if self.handle_missing == "propagate" else 0
+        return np.column_stack([found, is_missing]) if self.handle_missing == "indicator" else found
 
     def _sparse_block(self, layout: ColumnFeatures, column: Column, coordinates: Coordinates) -> Any:
         """Return the one-hot features of a column without making them dense: one of each digit's is 1."""

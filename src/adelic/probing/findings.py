@@ -171,24 +171,24 @@ class Findings(list[Finding]):
             for line in textwrap.wrap(f"{i}. {one.sentence}", _WRAPPED):
                 write(_LINE, line, weight="bold")
                 y += _LINE
-            title, *bars = one._bars()
+            title, labels, lengths, texts = one._bars()
             write(_LABELS + _LINE, title)
             y += _LINE
-            for label, length, text in zip(*bars, strict=True):
+            for label, length, text in zip(labels, lengths, texts, strict=True):
                 write(_LABELS, label, "end")
                 size = round(_LONGEST * length)
                 drawn.append(f'<rect x="{_LABELS + _LINE}" y="{y - 13}" width="{size}" height="16" fill="#3b7dd8"/>')
                 write(_LABELS + _LINE + size + 6, text)
                 y += _LINE
-            if more := len(one.table) - len(bars[0]):
+            if more := len(one.table) - len(lengths):
                 write(_LABELS + _LINE, f"… {more} more")
                 y += _LINE
             y += _LINE
         if not self:
             write(_LINE, str(self))
-        size = f'width="{_WIDTH}" height="{y}" viewBox="0 0 {_WIDTH} {y}"'
+        whole = f'width="{_WIDTH}" height="{y}" viewBox="0 0 {_WIDTH} {y}"'
         font = 'font-family="sans-serif" font-size="14"'
-        start = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
+        start = f'<svg xmlns="http://www.w3.org/2000/svg" {whole} {font}>'
         return "\n".join([start, '<rect width="100%" height="100%" fill="white"/>', *drawn, "</svg>\n"])
 
     def _repr_html_(self) -> str:

@@ -273,11 +273,12 @@ def readings(numbers: Numbers, greatest: int) -> Iterator[Reading]:
         for k in takewhile(lambda k, p=p: 3 * p ** (k + 1) <= spread, range(1, 18)):  # type: ignore[misc]
             name = f"digit of 10^{k - numbers.decimals} of {{}}" if p == 10 else f"digit of {p}^{k} of {column}"
             how = f"{use} // {p**k} % {p}" if least >= 0 or p != 10 else ""
-            yield Reading("digit", name, how, p, partial(digit, p=p, k=k))
+            of_10 = partial(digits_from, k=k, count=1)
+            yield Reading("digit", name, how, p, of_10 if p == 10 else partial(residue, m=p, unit=p**k))
             if p == 10 and 3 * 100 * 10**k <= spread and not numbers.is_date:
                 name = f"pair of digits of 10^{k + 1 - numbers.decimals} and 10^{k - numbers.decimals} of {{}}"
                 how = how.replace("% 10", "% 100")
-                yield Reading("digit", name, how, 100, partial(digit, p=10, k=k, count=2))
+                yield Reading("digit", name, how, 100, partial(digits_from, k=k, count=2))
     for k in range(1, numbers.digits.shape[1]):
         if least >= 0 and 1 < most // 10**k < GREATEST_MODULUS:
             name = f"{column} without its last {'digit' if k == 1 else f'{k} digits'}"
@@ -328,22 +329,16 @@ def _size(numbers: Numbers, *, edges: npt.NDArray[np.float64]) -> Integers:
     return np.searchsorted(edges, numbers.real)
 
 
-def residue(numbers: Numbers, *, m: int, shift: int = 0) -> Integers:
-    """Return n + shift modulo m."""
-    return np.asarray((numbers.whole + shift) % m, dtype=np.int64)
+def residue(numbers: Numbers, *, m: int, shift: int = 0, unit: int = 1, is_absolute: bool = False) -> Integers:
+    """Return (n + shift) // unit modulo m, of |n| or n."""
+    whole = np.abs(numbers.whole) if is_absolute else numbers.whole
+    return np.asarray((whole + shift) // unit % m, dtype=np.int64)
 
 
-def digit(numbers: Numbers, *, p: int, k: int, count: int = 1) -> Integers:
-    """Return the digit of p^k: of |n| in base 10, with those above it as one number, else p-adic, also of n < 0."""
-    if p == 10:
-        digits = numbers.digits[:, k : k + count]
-        return np.asarray(digits @ 10 ** np.arange(digits.shape[1]), dtype=np.int64)
-    return np.asarray(numbers.whole // p**k % p, dtype=np.int64)
-
-
-def written_digit(numbers: Numbers, *, base: int, k: int) -> Integers:
-    """Return the digit of base^k as |n| is written."""
-    return np.asarray(np.abs(numbers.whole) // base**k % base, dtype=np.int64)
+def digits_from(numbers: Numbers, *, k: int, count: int) -> Integers:
+    """Return the decimal digits of |n| from 10^k up, so many, as one number."""
+    digits = numbers.digits[:, k : k + count]
+    return np.asarray(digits @ 10 ** np.arange(digits.shape[1]), dtype=np.int64)
 
 
 def _upper_digits(numbers: Numbers, *, k: int, most: int) -> Integers:
@@ -411,8 +406,6 @@ def calendar_part(numbers: Numbers, *, part: str) -> Integers:
     if part in ("hour", "minute", "second"):
         seconds = np.zeros(len(numbers), dtype=np.int64) if numbers.seconds is None else numbers.seconds
         return {"hour": seconds // 3600, "minute": seconds // 60 % 60, "second": seconds % 60}[part]
-    if part == "weekday":
-        return residue(numbers, m=7, shift=3)
     if part == "leap-year":
         return _is_leap(numbers, of_years=False)
     days = numbers.whole.astype(np.int64).astype("datetime64[D]")

@@ -51,12 +51,14 @@ class Column:
         is_missing: whether a value is NaN, None or NA, bool (rows,).
         dtype: the dtype of the values; object if they are text or Python objects.
         real: the nearest float64 of each number, if that is known without computing it.
+        seconds: of the day, int64 (rows,), of dates and times, if a caller has taken them apart.
     """
 
     numbers: Rationals
     is_missing: npt.NDArray[np.bool_]
     dtype: np.dtype[Any]
     real: npt.NDArray[np.float64] | None = None
+    seconds: npt.NDArray[np.int64] | None = None
 
 
 def columns_of(table: Any) -> list[npt.NDArray[Any]]:
