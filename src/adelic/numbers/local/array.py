@@ -582,8 +582,9 @@ class PadicArray(NumberArray):
     def solve(self, b: Any) -> "PadicArray":
         """Return the solutions x of A·x = b for square matrices A, this array.
 
-        The digits shown are those of the solution for every A and b that have the known digits, and no other. For A
-        known modulo p^N, and b exact, they are lost to the entries of A^(−1) that are not integral.
+        The digits shown are those of the solution for every A and b that have the known digits. Let A be known modulo
+        p^N, r the least valuation in row i of A^(−1), and s the least one of all x_j. For exact b, x_i is known modulo
+        p^(N + r + s), and no further; if b is known modulo p^N, s is 0 at most.
 
         Args:
             b: a `PadicArray`, or rational numbers, which are exact; of shape (n,), or (*, n, k) for k columns, next to
