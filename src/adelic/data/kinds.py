@@ -14,19 +14,20 @@ of a value: a number, or a *word*, which has a learned vector: a category, a gap
 
 import datetime
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adelic.errors import ConfigurationError
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.numbers import rationals
+from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.rationals import nearest_float
-
-if TYPE_CHECKING:
-    from adelic.data.tables import Coded
 
 Word = tuple[str, str | None]
 """A column and the text of a category; "" of a gap, None of all categories that have no vector of their own."""
@@ -35,6 +36,79 @@ FORMATS = (ISO, "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 """How dates may be written, as `strptime` has it; a time of day follows in ISO 8601."""
 _SAMPLE = 1000  # values that tell what most of a column are
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
+NO_VALUES = {"nan", "NaN", "NAN", "-nan", "-NaN", "na", "NA", "n/a", "N/A", "<NA>", "#NA", "#N/A"}
+NO_VALUES |= {"null", "Null", "NULL", "NaT"}
+"""How tables spell that there is no value. Not among them are none and Na, which can be classes."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column: its different values, and which of them each row has.
+
+    Attributes:
+        name: of the column.
+        values: the different ones, in the order in which they come first.
+        codes: the place in `values` of each row's value, (rows,); -1 of a gap.
+        where: the words for a row in messages, as "row 3 (line 4)".
+    """
+
+    name: str
+    values: list[Any]
+    codes: NDArray[np.int64]
+    where: Callable[[int], str] = field(repr=False)
+
+    def first(self, value: Any) -> str:
+        """Return where a value first occurs."""
+        code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
+        return self.where(int(np.argmax(self.codes == code)))
+
+    @cached_property
+    def numbers(self) -> list[Fraction] | None:
+        """Return the values as numbers; None unless all are numbers."""
+        return _as_numbers(self.values)
+
+    @property
+    def has_decimals(self) -> bool:
+        """Return whether the values are numbers, and some of them not whole."""
+        return any(q.denominator != 1 for q in self.numbers or ())
+
+    def first_that_is_no_number(self) -> Any:
+        """Return the first value that is not a number."""
+        return next(value for value in self.values if not self.is_number(value))
+
+    @staticmethod
+    def is_number(value: Any) -> bool:
+        """Return whether a value is a number."""
+        return _as_numbers([value]) is not None
+
+    def check_lossy(self, lossy: str) -> None:
+        """Warn of the first number that was lost before the table was made, see `adelic.numbers.columns.lossy`."""
+        check_lossy(
+            self.values,
+            floats="shortest",
+            lossy=lossy,
+            column=f"column {self.name!r}",
+            where=lambda code: self.where(int(np.argmax(self.codes == code))),
+        )
+
+    def refuse_spellings_of_no_value(self) -> None:
+        """Raise ConfigurationError if a text says that there is no value: it would be a class of its own."""
+        for value in self.values:
+            if isinstance(value, str) and value.strip() in NO_VALUES:
+                raise ConfigurationError(
+                    f"the target {self.name!r} has {value!r} in {self.first(value)}, which says that there is no "
+                    "value; leave the row out, or, if it is a class, give it another name"
+                )
+
+
+def _as_numbers(values: Sequence[Any]) -> list[Fraction] | None:
+    """Return values as numbers; None unless all are numbers."""
+    try:
+        plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in values]
+        parsed = rationals.read(plain, floats="shortest")
+    except AdelicError:
+        return None
+    return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
 
 @dataclass(frozen=True)
@@ -61,7 +135,7 @@ class Reading:
     digits: int | None = None
 
     @classmethod
-    def of(cls, column: "Coded", *, is_category: bool = False) -> "Reading":
+    def of(cls, column: Coded, *, is_category: bool = False) -> "Reading":
         """Return how a column's values ask to be read.
 
         A column that has mostly numbers, or mostly dates, and others is a ConfigurationError, and so are dates that
@@ -107,7 +181,7 @@ class Reading:
         """Return the reading as a result has it, without its categories."""
         return {key: value for key, value in vars(self).items() if value and key != "categories"}
 
-    def entries(self, column: "Coded", *, remedy: str = "", lossy: str = "ignore") -> list[list[Any]]:
+    def entries(self, column: Coded, *, remedy: str = "", lossy: str = "ignore") -> list[list[Any]]:
         """Return for each token what each different value of a column is, and at the end what a gap is.
 
         A value that is not of the kind, and a gap where training had none, are a ConfigurationError; `remedy` says what
@@ -184,7 +258,7 @@ def _moment(value: Any, form: str) -> datetime.datetime | None:
     return datetime.datetime.combine(day, time)
 
 
-def _form_of(column: "Coded") -> str | None:
+def _form_of(column: Coded) -> str | None:
     """Return the first form that all values have; None if there is none."""
     fitting = [form for form in FORMATS if all(_moment(value, form) for value in column.values)]
     for value in column.values if fitting[:2] == list(FORMATS[-2:]) else ():
@@ -197,7 +271,7 @@ def _form_of(column: "Coded") -> str | None:
     return fitting[0] if fitting else None
 
 
-def _refuse_a_mixture(column: "Coded") -> None:
+def _refuse_a_mixture(column: Coded) -> None:
     """Raise ConfigurationError if at least half of the values are numbers, or dates, and others are not."""
     sample = column.values[:_SAMPLE]
     remedy = f"write one there, leave it empty for a gap, or take texts for categories (categories={column.name})"
@@ -211,6 +285,6 @@ def _refuse_a_mixture(column: "Coded") -> None:
         raise _stranger(column, stranger, f"a date as {describe(example)} is", remedy)
 
 
-def _stranger(column: "Coded", value: Any, kind: str, remedy: str) -> ConfigurationError:
+def _stranger(column: Coded, value: Any, kind: str, remedy: str) -> ConfigurationError:
     place = column.first(value)
     return ConfigurationError(f"column {column.name!r} has {describe(value)} in {place}, which is not {kind}; {remedy}")

@@ -18,22 +18,19 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
-from adelic.data.kinds import Reading, Word, text_of
+from adelic.data.kinds import NO_VALUES, Coded, Reading, Word, text_of
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
 from adelic.data.symmetries import joined, orbits
-from adelic.errors import AdelicError, ConfigurationError, UnknownNameError
-from adelic.numbers import rationals
-from adelic.numbers.columns.lossy import check_lossy
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.columns.reading import is_frame
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.rationals import nearest_float
@@ -57,9 +54,6 @@ _MANY = 10_000
 _BOUND = 1 << 62
 _INDEX = re.compile(r"\s*|__index_level_\d+__|Unnamed: \d+")
 """Names of columns that hold the index of a pandas frame: in CSV, in Parquet, and in CSV that pandas has read again."""
-NO_VALUES = {"nan", "NaN", "NAN", "-nan", "-NaN", "na", "NA", "n/a", "N/A", "<NA>", "#NA", "#N/A"}
-NO_VALUES |= {"null", "Null", "NULL", "NaT"}
-"""How tables spell that there is no value. Not among them are none and Na, which can be classes."""
 
 
 def from_table(
@@ -232,7 +226,7 @@ class Columns(dict[str, Sequence[Any]]):
         place = f"counted from {self.counted_from}" if self.lines is None else f"line {self.lines[row]}"
         return f"row {row + self.counted_from} ({place})"
 
-    def coded(self, name: str, *, gaps: bool = False) -> "Coded":
+    def coded(self, name: str, *, gaps: bool = False) -> Coded:
         """Return a column; ConfigurationError if one of its values is several, or is missing and there may be no gaps.
 
         The code of a gap is -1.
@@ -361,76 +355,6 @@ def _chosen(
 def _time_column(split: Any, found: Mapping[str, Sequence[Any]]) -> str | None:
     """Return the column of a split by time, "time:COLUMN"; None for another split, or a column that is called so."""
     return split.removeprefix("time:") if str(split).startswith("time:") and split not in found else None
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A column: its different values, and which of them each row has.
-
-    Attributes:
-        name: of the column.
-        values: the different ones, in the order in which they come first.
-        codes: the place in `values` of each row's value, (rows,).
-        where: the words for a row in messages, as "row 3 (line 4)".
-    """
-
-    name: str
-    values: list[Any]
-    codes: NDArray[np.int64]
-    where: Callable[[int], str] = field(repr=False)
-
-    def first(self, value: Any) -> str:
-        """Return where a value first occurs."""
-        code = next(i for i, other in enumerate(self.values) if type(other) is type(value) and other == value)
-        return self.where(int(np.argmax(self.codes == code)))
-
-    @cached_property
-    def numbers(self) -> list[Fraction] | None:
-        """Return the values as numbers; None unless all are numbers."""
-        return _as_numbers(self.values)
-
-    @property
-    def has_decimals(self) -> bool:
-        """Return whether the values are numbers, and some of them not whole."""
-        return any(q.denominator != 1 for q in self.numbers or ())
-
-    def first_that_is_no_number(self) -> Any:
-        """Return the first value that is not a number."""
-        return next(value for value in self.values if not self.is_number(value))
-
-    @staticmethod
-    def is_number(value: Any) -> bool:
-        """Return whether a value is a number."""
-        return _as_numbers([value]) is not None
-
-    def check_lossy(self, lossy: str) -> None:
-        """Warn of the first number that was lost before the table was made, see `adelic.numbers.columns.lossy`."""
-        check_lossy(
-            self.values,
-            floats="shortest",
-            lossy=lossy,
-            column=f"column {self.name!r}",
-            where=lambda code: self.where(int(np.argmax(self.codes == code))),
-        )
-
-    def refuse_spellings_of_no_value(self) -> None:
-        """Raise ConfigurationError if a text says that there is no value: it would be a class of its own."""
-        for value in self.values:
-            if isinstance(value, str) and value.strip() in NO_VALUES:
-                raise ConfigurationError(
-                    f"the target {self.name!r} has {value!r} in {self.first(value)}, which says that there is no "
-                    "value; leave the row out, or, if it is a class, give it another name"
-                )
-
-
-def _as_numbers(values: Sequence[Any]) -> list[Fraction] | None:
-    """Return values as numbers; None unless all are numbers."""
-    try:
-        plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in values]
-        parsed = rationals.read(plain, floats="shortest")
-    except AdelicError:
-        return None
-    return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
 
 def is_missing(value: Any) -> bool:
