@@ -440,6 +440,7 @@ def test_entered_text_cannot_end_the_script():
         (("7/5", "1"), {"operation": "^"}, ConfigurationError, "is not one of the four"),
         (("7/5",), {"primes": (2, 9)}, SpaceError, "9 is not a prime"),
         (("7/5",), {"precision": 0}, SpaceError, "precision=0"),
+        (("7/5",), {"primes": (2**521 - 1,)}, ConfigurationError, "has more than the 100 figures of the page"),
         (("7/5",), {"precision": 201}, ConfigurationError, "precision=201 is more than the page can show"),
         (("7/5",), {"fractional_digits": 0}, PrecisionError, "fractional_digits=1 would hold"),
         (("1/32",), {"precision": 5}, PrecisionError, "5 digits after the point, which precision=5 does not hold; "),
