@@ -281,8 +281,8 @@ def encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWin
 
 def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊕ y for coordinates of one shape (size, …)."""
-    if _are_residues(window, x, y):
-        return _add_residues(x, y, window, subtract=False)
+    if found := _of_residues(np.add, x, y, window):
+        return found
     if _suits_vectors(window, x, y):
         return _add_vectors(x.digits, y.digits, window, subtract=False)
     return _apply("add", x, y, window, lambda a, b, p, n: hensel.add(a, b, p), ())
@@ -290,8 +290,8 @@ def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
 def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x − y for coordinates of one shape (size, …)."""
-    if _are_residues(window, x, y):
-        return _add_residues(x, y, window, subtract=True)
+    if found := _of_residues(np.subtract, x, y, window):
+        return found
     if _suits_vectors(window, x, y):
         return _add_vectors(x.digits, y.digits, window, subtract=True)
     return add(x, negate(y, window), window)
@@ -302,13 +302,8 @@ def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
     A product below the window, or without a known digit, is an OperationError.
     """
-    if _are_residues(window, x, y):
-        p = window.primes[0]
-        product = np.multiply(x.digits, y.digits, dtype=np.min_scalar_type((p - 1) ** 2))
-        multiple = product // p  # by one number, which NumPy does in vector registers, as it does not find remainders
-        multiple *= p
-        product -= multiple
-        return FinitePlaces(product.astype(x.digits.dtype, copy=False), x.known)
+    if found := _of_residues(np.multiply, x, y, window):
+        return found
     if (
         x.below(window) + y.below(window) == window.fractional_digits
         and _suits_vectors(window, x, y)
@@ -356,22 +351,19 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     return FinitePlaces(out, x.known)
 
 
-def _are_residues(window: Window, *operands: FinitePlaces) -> bool:
-    """Return whether numbers are residues modulo one prime, all known: the whole work is one operation of NumPy's."""
-    return (
-        window[1:] == ((1,), 0)
-        and window.primes[0] < 2**32
-        and all(x.digits.shape[-1] == 1 and is_all_known(x.known, window) for x in operands)
-    )
-
-
-def _add_residues(x: FinitePlaces, y: FinitePlaces, window: Window, *, subtract: bool) -> FinitePlaces:
+def _of_residues(operation: np.ufunc, x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces | None:
+    """Return the result for residues modulo one prime, all known: NumPy does the whole work; None for all else."""
     p = window.primes[0]
-    operation = np.subtract if subtract else np.add
-    found = operation(x.digits, y.digits, dtype=np.min_scalar_type(2 * p))
-    # Of unsigned integers a negative one is large, so the lesser of both is the residue.
-    residue = np.minimum(found, found + p if subtract else found - p)
-    return FinitePlaces(residue.astype(x.digits.dtype, copy=False), x.known)
+    if window[1:] != ((1,), 0) or p >= 2**32 or any(z.digits.shape[-1] > 1 for z in (x, y)):
+        return None
+    if not (is_all_known(x.known, window) and is_all_known(y.known, window)):
+        return None
+    found = operation(x.digits, y.digits, dtype=np.min_scalar_type((p - 1) ** 2 if operation is np.multiply else 2 * p))
+    if operation is np.multiply:
+        found -= found // p * p  # NumPy divides by one number in vector registers, and finds remainders without
+    else:  # of unsigned integers a negative one is large, so the lesser is the residue
+        found = np.minimum(found, found + p if operation is np.subtract else found - p)
+    return FinitePlaces(found.astype(x.digits.dtype, copy=False), x.known)
 
 
 def _suits_vectors(window: Window, *operands: FinitePlaces) -> bool:

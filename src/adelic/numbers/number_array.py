@@ -8,6 +8,7 @@ acts exactly, and the window of two arrays' result holds the digits of both.
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from numbers import Number
 from typing import Any, Protocol, Self
@@ -294,14 +295,9 @@ class NumberArray:
             a[..., i : i + step, None]._combine(b[..., None, i : i + step, :], "multiply").sum(axis=-2)
             for i in range(0, max(length, 1), step)
         ]
-        total = parts[0]
-        for part in parts[1:]:
-            total += part
-        shape = list(total.shape)
-        del shape[len(shape) - (other.ndim == 1) : len(shape)]
-        if self.ndim == 1:
-            del shape[-1 if other.ndim == 1 else -2]
-        return total.reshape(shape)
+        total = reduce(operator.add, parts)
+        rows, columns = (0 if x.ndim == 1 else slice(None) for x in (self, other))
+        return total[..., rows, columns]
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> Self:
         """Return the sum of all numbers, or along axes; of none it is 0.
@@ -322,10 +318,7 @@ class NumberArray:
             half = len(x) // 2
             rest += [x[-1]] if len(x) % 2 else []
             x = x[:half] + x[half : 2 * half]
-        total = x[0]
-        for part in rest:
-            total += part
-        return total
+        return reduce(operator.add, rest, x[0])
 
     def _aligned(self, other: Any, *, floats: str = "never") -> tuple[Self, Any]:
         """Return this array and another operand in one window that holds both."""

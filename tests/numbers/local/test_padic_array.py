@@ -134,7 +134,7 @@ def test_text_is_read_as_it_is_printed(p, data):
 
 def test_text_of_other_systems():
     """PARI's and Sage's, in the modes that Sage calls series, terse, val-unit and digits."""
-    texts = ["2*5^-1 + 1 + O(5^3)", "7/5 + O(5^3)", "5^-1 * 7 + O(5^3)", "...001.2", "…001.2_5", "2*5^(-1)+1+O(125)"]
+    texts = ["2*5^-1 + 1 + O(5^3)", "7/5 + O(5^3)", "5^-1 * 7 + O(5^3)", "...001.2", "…001.2_5", "2*5^(-1)+1+O(5^3)"]
     assert [str(x) for x in padic(texts, 5)] == ["…001.2_5"] * 6
     # Importing cypari replaces the handlers of signals; its numbers print these texts.
     gen = type("Gen", (UserString,), {"__module__": "cypari._pari"})
@@ -150,8 +150,8 @@ def test_text_of_other_systems():
     ("text", "words"),
     [
         ("…12_7", "is a number of Q_7, not of Q_5"),
-        ("3*7^2 + O(7^3)", r"has the power 7\^2, which is none of p=5"),
-        ("1 + O(10)", "a precision that is no power of p=5"),
+        ("3*7^2 + O(7^3)", r"has '7\^2', no power of p=5"),
+        ("1 + O(10)", "has '10', no power of p=5"),
         ("O(5^3) + 1", "is not a number"),
         ("…19_5", "is not a 5-adic expansion"),
     ],

@@ -267,10 +267,9 @@ class PadicArray(NumberArray):
         if not self.fractional_digits and self.p**self.precision <= 2**63:
             powers = np.array([self.p**k for k in reversed(range(self.precision))])
             return self._result(self._finite.digits[..., 0, :].astype(np.int64) @ powers)
-        values: list[Any] = finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)
-        if self.fractional_digits:
-            values = [Fraction(value, self.p**self.fractional_digits) for value in values]
-        return self._result(rationals.objects(values).reshape(self.shape))
+        values = rationals.objects(finite.residues(self.reshape(-1)._finite.digits[:, 0], self.p)).reshape(self.shape)
+        scale = Fraction(1, self.p**self.fractional_digits)
+        return self._result(values * scale if self.fractional_digits else values)
 
     def __int__(self) -> int:
         """Return the `lift` of one p-adic integer."""
@@ -726,11 +725,10 @@ class PadicArray(NumberArray):
         known = np.full((*shape, 1), n, dtype=np.int32)
         mask = np.ones(shape, dtype=np.bool_)
         if len(chosen):
-            values = np.asarray(found[0], dtype=object).reshape(-1, shape[1] if count else 1)
-            part = np.empty((len(chosen) * shape[1], n), dtype=digits.dtype)
-            finite.write_digits(np.broadcast_to(values, (len(chosen), shape[1])).reshape(-1), self.p, part)
-            digits[chosen] = part.reshape(len(chosen), shape[1], 1, n)
-            known[chosen] = found[1][:, None, None]
+            values = np.broadcast_to(np.asarray(found[0], dtype=object).reshape(-1, shape[1]), (len(chosen), shape[1]))
+            part = np.empty((values.size, n), dtype=digits.dtype)
+            finite.write_digits(values.reshape(-1), self.p, part)
+            digits[chosen], known[chosen] = part.reshape(*values.shape, 1, n), found[1][:, None, None]
             mask[chosen] = False
         place = NoPlace(mask) if mask.any() else NoPlace.of(shape)
         result = PadicArray(self.space, place, FinitePlaces(digits, known))
@@ -770,9 +768,7 @@ class PadicArray(NumberArray):
 
     def _line(self, i: int) -> str:
         """Return one number of a flat array in the paper's notation: …11011_2."""
-        if self._real.mask[i]:
-            return "undefined"
-        return finite.text(self._finite, i, 0, self._window)
+        return "undefined" if self._real.mask[i] else finite.text(self._finite, i, 0, self._window)
 
     def __repr__(self) -> str:
         shown = ", ".join(shortened(line) for line in self._lines())
@@ -821,9 +817,8 @@ def padic(
     depth = max(largest_valuation(numbers.denominators, p), 1 - int(ends.min(initial=_EXACT)))
     f = max(depth, 0) if fractional_digits is None else fractional_digits
     if precision is None:
-        precision = DEFAULT_PRECISION if len(told) < len(ends) or not len(ends) else 1
-        if len(told):
-            precision = max(precision, int(told.max()) + f, f + 1)
+        digits = np.where(ends < _EXACT, np.maximum(ends, 1) + f, DEFAULT_PRECISION)
+        precision = int(digits.max(initial=1)) if len(ends) else DEFAULT_PRECISION
     window = checked_window((p,), precision, fractional_digits or 0)
     # The window moves down as far as the numbers need; how many digits it holds stays as asked for.
     if fractional_digits is None:
@@ -876,16 +871,10 @@ def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
         for factor in match[3].split("*"):
             base, is_power, exponent = factor.partition("^")
             k = int(exponent.strip(" ()") or 1)
-            if is_power and (base.strip() != str(p) or abs(k) > MOST_DIGITS):
-                raise EncodingError(
-                    f"{describe(text)} has the power {factor.strip()}, which is none of p={describe(p)}"
-                )
-            term *= Fraction(p) ** k if is_power else rationals.read(base).fraction(0)
-        if match[2]:
-            end = valuation(term, p) if term > 0 else 0
-            if term != Fraction(p) ** end:
-                raise EncodingError(f"{describe(text)} has a precision that is no power of p={describe(p)}")
-        else:
-            total += term
+            if (is_power or match[2]) and (base.strip() not in ("1", str(p)) or abs(k) > MOST_DIGITS):
+                raise EncodingError(f"{describe(text)} has {describe(factor.strip())}, no power of p={describe(p)}")
+            term *= Fraction(int(base)) ** k if is_power else rationals.read(base).fraction(0)
+        end = valuation(term, p) if match[2] else None
+        total += 0 if match[2] else term
         at = match.end()
     return total, _EXACT if end is None else end
