@@ -406,4 +406,6 @@ def test_a_run_stops_when_validation_brings_nothing(works, refused, table):
     works(*given, "--patience", "2", "--learning-rate", "1e-9", "--no-trees")
     assert len(result()["history"]["validation_loss"]) == 3
     assert "--patience 2" in result()["command"]
-    assert "--trees is for a table of your own" in refused("train", "schubert", "--n", "3", *SMALL, "--trees")
+    assert "--trees, as of --recipe table, is for a table of your own" in refused(
+        "train", "schubert", "--n", "3", *SMALL, "--trees"
+    )

@@ -67,19 +67,9 @@ class Coded:
         """Return the values as numbers; None unless all are numbers."""
         return _as_numbers(self.values)
 
-    @property
-    def has_decimals(self) -> bool:
-        """Return whether the values are numbers, and some of them not whole."""
-        return any(q.denominator != 1 for q in self.numbers or ())
-
     def first_that_is_no_number(self) -> Any:
         """Return the first value that is not a number."""
-        return next(value for value in self.values if not self.is_number(value))
-
-    @staticmethod
-    def is_number(value: Any) -> bool:
-        """Return whether a value is a number."""
-        return _as_numbers([value]) is not None
+        return next(value for value in self.values if _as_numbers([value]) is None)
 
     def check_lossy(self, lossy: str) -> None:
         """Warn of the first number that was lost before the table was made, see `adelic.numbers.columns.lossy`."""
@@ -275,7 +265,7 @@ def _refuse_a_mixture(column: Coded) -> None:
     """Raise ConfigurationError if at least half of the values are numbers, or dates, and others are not."""
     sample = column.values[:_SAMPLE]
     remedy = f"write one there, leave it empty for a gap, or take texts for categories (categories={column.name})"
-    if 2 * sum(column.is_number(value) for value in sample) >= len(sample):
+    if 2 * sum(_as_numbers([value]) is not None for value in sample) >= len(sample):
         raise _stranger(column, column.first_that_is_no_number(), "a number, as most values are", remedy)
     counts = {form: sum(_moment(value, form) is not None for value in sample) for form in FORMATS}
     if 2 * max(counts.values()) >= len(sample):

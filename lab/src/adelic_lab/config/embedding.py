@@ -250,7 +250,9 @@ class EmbeddingConfig(Model):
         elif recipe.passes > 1:
             raise ConfigurationError(f"--passes is for drawn tasks; on {row} an epoch is a pass: use --epochs")
         if recipe.trees and not isinstance(experiment.data, TableData):
-            raise ConfigurationError(f"--trees is for a table of your own, and {row} is none; leave it out")
+            raise ConfigurationError(
+                f"--trees, as of --recipe table, is for a table of your own, and {row} is none; leave it out"
+            )
         if recipe.body != SEQUENCE and self.places is not None:
             raise ConfigurationError(
                 f"--places {self.places} is a complete body; leave out --body {recipe.body}, or use --places flat"

@@ -508,8 +508,10 @@ def _tokens(
     numbers = {e for listed, _ in entries for e in listed if type(e) is not tuple}
     if len(numbers) > MOST_NUMBERS:
         many = f"the columns have {len(numbers):,} different numbers, and at most {MOST_NUMBERS:,} are possible"
-        pairs = zip(columns, readings, strict=True)
-        rounded = [r.name for c, r in pairs if not r.digits and len(c.values) > _MANY and c.has_decimals]
+        decimals = {
+            c.name for c in columns if len(c.values) > _MANY and any(q.denominator != 1 for q in c.numbers or ())
+        }
+        rounded = [r.name for r in readings if r.kind == "number" and not r.digits and r.name in decimals]
         if not rounded:
             raise ConfigurationError(f"{many}: round them, or leave columns out")
         warnings.warn(
