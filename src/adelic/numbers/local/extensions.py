@@ -23,6 +23,7 @@ from adelic.numbers.algebraic import polynomials
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.local.array import LocalField, PadicArray, padic
+from adelic.numbers.local.matrices import powers
 from adelic.numbers.number_array import NoPlace, NumberArray, common_shape
 from adelic.numbers.primes import split
 from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_integer, checked_prime, checked_window
@@ -117,7 +118,7 @@ class ExtensionField:
     def _approximations(self, values: Integers, below: Any, known: Counts) -> "ExtensionArray":
         """Return the numbers p^(−below) · Σ values_i·x^i, known modulo π^known."""
         modulo = -((self._weights - known[..., None]) // self.ramification)
-        return self.from_coefficients(self.base.approximations(values, below, modulo))
+        return self.from_coefficients(self.base.approximations(values, np.broadcast_to(below, values.shape), modulo))
 
     def _matrices(self, values: Integers) -> Integers:
         """Return the matrices (*, n, n) of products with numbers a, (*, n): the rows are a·x^j."""
@@ -126,6 +127,11 @@ class ExtensionField:
             top = rows[-1][..., -1:]
             rows.append(np.concatenate([0 * top, rows[-1][..., :-1]], axis=-1) - top * f)
         return np.stack(rows, axis=-2)
+
+    def _product(self, a: Integers, b: Integers) -> Integers:
+        """Return the products of numbers a and b, (*, n)."""
+        product: Integers = np.matmul(a[..., None, :], self._matrices(b))[..., 0, :]
+        return product
 
     @cached_property
     def _frobenius(self) -> Integers:
@@ -199,9 +205,13 @@ class ExtensionArray(NumberArray):
         >>> extension(7, "x^2 - 3", precision=4).from_coefficients([1, 2]).norm() == 1 - 3 * 2**2
         True
         """
-        _, known, valuations = self._parts()
+        values, known, valuations = self._parts()
         n, e = self.space.degree, self.space.ramification
-        norms = self._multiplication().det()
+        window = self.space.base.window
+        digits = window.precision + n * window.fractional_digits  # as many as are shown, and below p^0
+        wide = LocalField(window._replace(precisions=(digits,)))
+        matrices = self.space._matrices(values)
+        norms = wide.approximations(matrices, window.fractional_digits, digits).det()
         modulo = n // e * valuations - (valuations - known) // e
         return self.space.base.approximations(norms.integers()[0], norms.fractional_digits, modulo)
 
@@ -240,7 +250,9 @@ class ExtensionArray(NumberArray):
         return self.space._approximations(values, self.space.window.fractional_digits, known)
 
     def inverse(self) -> "ExtensionArray":
-        """Return 1/a, from the matrix of multiplication by a.
+        """Return 1/a: a^e is p^v(a) times a unit u, of which Newton's steps find the inverse, and 1/a is a^(e−1)/a^e.
+
+        Modulo π the inverse of u is u^(q−2), q the size of the residue field.
 
         Raises:
             DivisionByZeroError: a number has no known digit other than 0.
@@ -249,19 +261,24 @@ class ExtensionArray(NumberArray):
         >>> print(extension(5, "x^2 - 5", precision=4).from_coefficients([0, 1]).inverse())
         (…000_5, …000.1_5)
         """
-        _, known, valuations = self._parts()
+        values, known, valuations = self._parts()
         if (zeros := np.argwhere(np.atleast_1d(valuations >= known))).size:
             at = at_position(zeros[0].tolist() if self.shape else ())
             raise DivisionByZeroError(f"division by zero{at}: no digit other than 0 is known of the divisor")
-        one = np.arange(self.space.degree)[:, None] == 0
-        found = self._multiplication().solve(one.astype(np.int64))[..., 0]
-        return self.space._approximations(found.integers()[0], found.fractional_digits, known - 2 * valuations)
+        field, e, f = self.space, self.space.ramification, self.space.window.fractional_digits
+        below = valuations + e * f  # of p^F·a
+        digits = field.window.precision + 2 * int(below.max(initial=0)) + 1
+        one = np.eye(1, field.degree, dtype=np.int64)[0].astype(object)
 
-    def _multiplication(self) -> PadicArray:
-        """Return the matrices (*, n, n) with a·x^j in column j, to more digits than are lost later."""
-        window = self.space.base.window._replace(precisions=(4 * self.space.degree * self.space.window.precision,))
-        matrices = np.swapaxes(self.space._matrices(self._parts()[0]), -1, -2)
-        return LocalField(window).approximations(matrices, window.fractional_digits, window.precision)
+        def power(x: Integers, k: int, modulus: int) -> Integers:
+            return finite.repeated(x, k, lambda a, b: field._product(a, b) % modulus) if k else 0 * x + one
+
+        rest, modulus = power(values, e - 1, field.p**digits), field.p**digits
+        unit = field._product(rest, values) % modulus // powers(field.p, below)[..., None]
+        inverse = power(unit, field.p ** (field.degree // e) - 2, field.p)
+        for _ in range((e * digits).bit_length()):
+            inverse = field._product(inverse, 2 * one - field._product(unit, inverse) % modulus) % modulus
+        return field._approximations(field._product(rest, inverse), (below - f)[..., None], known - 2 * valuations)
 
     def decode(self, *, max_denominator: int | None = None) -> Any:
         """Return the rational coefficients that have these digits: `Fraction`, an object array (*, n).
@@ -290,7 +307,7 @@ class ExtensionArray(NumberArray):
         a, b = self._aligned(other)
         common_shape(a, b)  # or a SpaceError
         (x, k, v), (y, m, w) = a._parts(), b._parts()
-        product = np.matmul(x[..., None, :], a.space._matrices(y))[..., 0, :]
+        product = a.space._product(x, y)
         return a.space._approximations(product, 2 * a.space.window.fractional_digits, np.minimum(v + m, w + k))
 
     __rmul__ = __mul__
