@@ -250,6 +250,9 @@ def test_every_option_for_a_file_refuses_an_empty_name(refused):
             for keyword in [keyword for keyword in keywords if "pathlib" in repr(keyword.annotation)]:
                 words = ["" if name == keyword.name else "x" for name in needed]
                 words += [] if keyword.name in needed else [flags_of(command)[keyword.name], ""]
+                for other in keywords:
+                    if other.kind is other.KEYWORD_ONLY and other.default is other.empty and other is not keyword:
+                        words += [flags_of(command)[other.name], "x"]
                 assert "the name is empty" in refused(*path, *words)
                 found += 1
     assert found > 20

@@ -72,6 +72,10 @@ _ROWS = 1 << 16
 """Rows whose features are computed together: all at once would take several times the memory of the result."""
 
 
+def _listed(names: Any) -> list[Any]:
+    return [names] if isinstance(names, str | int) else list(names)
+
+
 class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Encode number columns by their size, and by digits and residues in bases that size does not show.
 
@@ -243,7 +247,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         table = self._table(X, reset=False)
         columns = columns_of(table)
         parts: list[Any] = []
-        dense = None if self.sparse_output else np.empty((len(columns[0]), sum(self._widths)), dtype=self.dtype)
+        dense = None if self.sparse_output else np.empty((len(columns[0]), self._sections[-1].stop), dtype=self.dtype)
         for i, (j, layout, section) in enumerate(zip(self._chosen, self._layouts, self._sections, strict=True)):
             with naming(repr(self._names_in()[j])):
                 column, _ = self._read(j, columns[j], reset=False)
@@ -296,7 +300,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         array([[Fraction(22, 19), -5]], dtype=object)
         """
         check_is_fitted(self, "space_")
-        width = sum(self._widths)
+        width = self._sections[-1].stop
         names = self.get_feature_names_out()[:width]
         given = getattr(X, "iloc", X)[:, :width] if self.columns is not None else X
         matrix = check_array(given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
@@ -408,20 +412,15 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return tags
 
     @property
-    def _widths(self) -> list[int]:
-        """Return the number of features of each column, with its indicator."""
-        return [layout.size + (self.handle_missing == "indicator") for layout in self._layouts]
-
-    @property
     def _sections(self) -> list[slice]:
-        """Return where the features of each column are."""
-        ends = np.cumsum([0, *self._widths]).tolist()
+        """Return where the features of each column are, with its indicator."""
+        ends = np.cumsum([0, *(one.size + (self.handle_missing == "indicator") for one in self._layouts)]).tolist()
         return list(map(slice, ends, ends[1:]))
 
     def _check_options(self) -> None:
         if self.features not in (*WITHOUT_COMBINED, AUTO):
             raise UnknownNameError.of("features", self.features, (*WITHOUT_COMBINED, AUTO), listed="features")
-        for part in () if isinstance(self.calendar, bool) else self.calendar:
+        for part in () if isinstance(self.calendar, bool) else _listed(self.calendar):
             if part not in CALENDAR:
                 raise UnknownNameError.of("calendar", part, CALENDAR, listed="parts of dates")
         for name, known in (("handle_missing", HANDLE_MISSING), ("denominators", DENOMINATORS)):
@@ -476,7 +475,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             return list(range(n_columns))
         names = self._names_in()
         known = dict(zip(names, range(n_columns), strict=True)) | {j: j for j in range(n_columns)}
-        chosen = [self.columns] if isinstance(self.columns, str) else list(self.columns)
+        chosen = _listed(self.columns)
         for one in chosen:
             if one not in known:
                 raise ConfigurationError(f"X has no column {one!r}; it has {', '.join(names)}")
@@ -525,12 +524,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         parts: Sequence[str] = ()
         if is_date and self.calendar:
             every = [part for part in CALENDAR if column.seconds is not None or part not in _TIMES]
-            parts = every if isinstance(self.calendar, bool) else self.calendar
+            parts = every if isinstance(self.calendar, bool) else _listed(self.calendar)
             self._is_timed[j] |= not _TIMES.isdisjoint(parts)
         codes = codes_for(column.numbers, self.bases, self.moduli, parts, self.fractional_digits)
         for one in found:
-            name, decimals = one.reading.key(one.decimals or 0), one.decimals or 0
-            codes += (Code(name, 2**24, one.reading.codes, decimals=decimals, is_found=True),)
+            codes += (Code(one.reading.key, 2**24, one.reading.codes, decimals=one.decimals or 0, is_found=True),)
         return ColumnFeatures("digits" if self.features == AUTO else self.features, self.space_, codes)
 
     def _scale(

@@ -107,8 +107,8 @@ def read_numbers(
     last: list[int] = []
     if named := next((text for text in texts if _LETTERS.search(text)), None):
         raise EncodingError(
-            f"it has letters, as {describe(named)}; letters='base-36' (--letters base-36) would read A … Z as 10 … 35, "
-            "as IBAN does; or take its digits alone"
+            f"it has letters, as {describe(named)}; letters='base-36' would read A … Z as 10 … 35, as IBAN does; "
+            "or take its digits alone"
         )
     if any(_CODE.fullmatch(text) and not text.isdecimal() for text in texts):
         others = (value for value in entries if value is not None and not _CODE.fullmatch(str(value)))
@@ -233,16 +233,15 @@ class Reading:
         """Return a code in words."""
         return self.labels[code] if self.labels else str(code)
 
-    def key(self, decimals: int) -> str:
+    @property
+    def key(self) -> str:
         """Return a short name, as of a feature.
 
-        >>> [one.key(0) for one in readings(read_numbers(np.arange(400))[0], 2)][:3]
+        >>> [one.key for one in readings(read_numbers(np.arange(400))[0], 2)][:3]
         ['mod2', 'digit_of_10_1', 'digit_of_2_1']
         """
         if self.kind in ("modulus", "checksum"):
-            return f"{'mod' if self.kind == 'modulus' else 'checksum_mod'}{self.modulus}" + (
-                f"_of_10_{decimals}" if decimals else ""
-            )
+            return f"{'mod' if self.kind == 'modulus' else 'checksum_mod'}{self.modulus}"
         return re.sub(r"\W+", "_", self.name.format("").removesuffix(" of ")).strip("_")
 
 
