@@ -401,6 +401,7 @@ def test_tables_as_they_are(works, shop, target):
             assert lines[0].endswith("prediction,probability" if target == "wind" else "prediction")
 
 
+@pytest.mark.long
 def test_a_run_stops_when_validation_brings_nothing(works, refused, table):
     given = ("train", table, "--target", "multiple", "--columns", "n", *SMALL, "--epochs", "30")
     works(*given, "--patience", "2", "--learning-rate", "1e-9", "--no-trees")
