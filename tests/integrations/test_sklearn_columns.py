@@ -33,6 +33,17 @@ def test_digits_in_a_base_and_residues_by_the_definition(numbers, base, modulus)
     assert base ** (len(digits) - 1) <= max(longest, 1) < base ** len(digits)
 
 
+@given(st.lists(st.integers(-(2**40), 2**40) | st.integers(-(2**23), 2**23), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=30)
+def test_integers_come_back_from_float32_or_nothing_does(numbers):
+    X = np.array(numbers)[:, None]
+    for encoder in (AdelicEncoder(), AdelicEncoder((), bases=(10,), moduli=(97,))):
+        try:
+            assert np.array_equal(encoder.inverse_transform(encoder.fit_transform(X)), X)
+        except DecodingError:
+            assert np.abs(X).max() > 2**23
+
+
 def test_prices_are_read_in_cents_and_longer_numbers_lose_their_first_digits():
     encoder = AdelicEncoder((), bases=(10,), moduli=(100,), fractional_digits=2).fit([[19.99], [5]])
     assert encoder.get_feature_names_out().tolist() == [
