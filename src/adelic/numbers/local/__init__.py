@@ -6,6 +6,6 @@ solutions and Smith forms of many matrices; `polynomials`: values, Newton polygo
 ζ_p; `continuous`: Mahler series and random numbers; `recognition`: the minimal polynomials of algebraic numbers;
 `extensions`: unramified and Eisenstein extensions.
 
-May import `number_array`, `algebraic.polynomials`, and their imports. Another function is
-one of `functions`, from `Residue` to `Residue`, and a method of `array.PadicArray`.
+May import `number_array`, `algebraic.polynomials`, `decoding.reconstruction`, and their imports. Another function is
+one of `functions`, of all numbers at once, and a method of `array.PadicArray`, which masks where it is undefined.
 """

@@ -1,4 +1,4 @@
-"""Unit parts, square roots, exponentials, logarithms, Teichmüller lifts of p-adic numbers, as far as digits tell them.
+"""Unit parts, n-th roots, exponentials, logarithms, Teichmüller lifts of p-adic numbers, as far as digits tell them.
 
 Numbers are coordinates at the one prime of a window, `FinitePlaces` of shape (size,). Every function returns, for all
 of them at once, the digits that are the same for all q' with the known digits of q, and no other: p^F · f(q) modulo
