@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.errors import EncodingError, PrecisionError, SpaceError
+from adelic.errors import DomainError, EncodingError, PrecisionError, SpaceError
 from adelic.integrations.padic_ml import from_padic_ml, to_padic_ml
 from adelic.numbers import padic
 
@@ -91,6 +91,8 @@ def test_shapes_and_edges():
 
 
 def test_wrong_arguments():
+    with pytest.raises(DomainError, match="is undefined"):
+        to_padic_ml(padic([2, 3], 7).sqrt(errors="mask"))
     with pytest.raises(PrecisionError, match=r"the unit part -?\d+ at position \[1\] does not fit int32; fewer digits"):
         to_padic_ml(padic([1, "1/3"], 7, precision=12))
     with pytest.raises(EncodingError, match="NaN"):

@@ -39,6 +39,7 @@ def to_padic_ml(x: PadicArray, *, exact: bool = False, dtype: npt.DTypeLike = np
 
     Raises:
         PrecisionError: a unit part does not fit the dtype.
+        DomainError: a number is undefined.
 
     >>> from adelic.numbers import padic
     >>> arguments = to_padic_ml(padic([18, -1, "1/3"], 3, precision=5))      # padic_ml.array(**arguments)
@@ -48,11 +49,11 @@ def to_padic_ml(x: PadicArray, *, exact: bool = False, dtype: npt.DTypeLike = np
     p, f = x.p, x.fractional_digits
     integers = np.dtype(dtype)
     parts = np.zeros((2, x.size), dtype=integers)
-    lifts = x.reshape(-1).lift()
-    for i, (lift, known) in enumerate(zip(lifts.tolist(), x.known.reshape(-1).tolist(), strict=True)):
-        centre, v = int(lift * p**f), -f
-        if 2 * centre > p**known:
-            centre -= p**known
+    centres, known = (part.reshape(-1) for part in x.integers())
+    for i, (centre, digits) in enumerate(zip(centres.tolist(), known.tolist(), strict=True)):
+        v = -f
+        if 2 * centre > p**digits:
+            centre -= p**digits
         while centre and centre % p == 0:
             centre, v = centre // p, v + 1
         if abs(centre) > np.iinfo(integers).max:
@@ -63,7 +64,7 @@ def to_padic_ml(x: PadicArray, *, exact: bool = False, dtype: npt.DTypeLike = np
         if centre:
             parts[:, i] = centre, v
     unit, valuation = parts.reshape(2, *x.shape)
-    radius = np.full(x.shape, -np.inf) if exact else (f - x.known).astype(np.float64)
+    radius = np.full(x.shape, -np.inf) if exact else (f - known.reshape(x.shape)).astype(np.float64)
     return {
         "unit": unit,
         "valuation": valuation,
