@@ -93,8 +93,9 @@ class GraphClassifier(Body):
         ids = as_ids(ids, device)
         check_rows(ids.shape, self.max_length)
         n, batch = math.isqrt(self.max_length), ids.shape[:-1]
-        assert self.embedding.vocabulary is not None
-        numbers = self.embedding(torch.arange(self.embedding.n_ids, device=device))  # (numbers, d)
+        n_ids = self.embedding.n_ids
+        assert n_ids is not None
+        numbers = self.embedding(torch.arange(n_ids, device=device))  # (numbers, d)
         # Numbers are few: products with one-hot vectors take the place of a vector of length d for each of n² edges.
         there = functional.one_hot(ids.reshape(-1, n, n), len(numbers)).to(numbers.dtype)
         edges = torch.cat([there, there.transpose(1, 2)], dim=-1)  # (rows, from, to, 2 · numbers)
