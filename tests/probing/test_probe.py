@@ -288,6 +288,22 @@ def test_names_of_few_things_are_no_arithmetic():
     assert all(one.kind == "size" or one.modulus <= 15 for one in found)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_are_there_four_times_and_labels_of_forty_customers_confirm_nothing(seed):
+    rng = np.random.default_rng(seed)
+    customers = rng.integers(0, 40, 600)
+    n, low = np.repeat(rng.integers(0, 10**6, 150), 4), np.repeat(rng.integers(0, 2, 150), 4)
+    assert probe(n, low) == []
+    assert probe(rng.integers(0, 10**6, 40)[customers], rng.integers(0, 2, 40)[customers]) == []
+
+
+def test_few_values_tell_by_their_size_and_by_arithmetic_that_half_of_them_shows():
+    rng = np.random.default_rng(0)
+    hours, flags = rng.integers(0, 24, 600), rng.integers(0, 2, 600)
+    assert only(probe(hours, (hours % 2 == 1) ^ (rng.random(600) < 0.1))).modulus == 2
+    assert only(probe(flags, (flags == 1) ^ (rng.random(600) < 0.1))).kind == "size"
+
+
 def test_years_that_4_divides_are_no_leap_years():
     years = np.arange(1788, 2024)
     assert only(probe(years, years % 4 == 0)).sentence == "x0 mod 4 = 0 exactly where the target is True: use x0 % 4"

@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -35,6 +35,8 @@ _TRIED = 3
 """The best readings of a screening that are confirmed."""
 _ROUNDS = 3
 """Findings of a column, at most, and laws."""
+_FEW = 24
+"""So few different numbers, as hours, are asked for size even if half of them do not tell the other half."""
 _PERMUTED = 5_000
 """With more examples the normal distribution is near enough."""
 _PERMUTATIONS = 1_999
@@ -387,34 +389,70 @@ def _columns(X: Any) -> tuple[list[str], list[npt.NDArray[Any]]]:
 
 def _probe_column(
     name: str, numbers: Numbers, target: _Target, alpha: float, rng: np.random.Generator
-) -> Iterator[Finding]:
-    """Yield the findings of one column."""
+) -> list[Finding]:
+    """Return the findings of one column."""
     if len(numbers) < _LEAST:
         raise EncodingError(
             f"{len(numbers)} entries are numbers with a target, {_LEAST} are the least that can be probed"
         )
     if np.all(numbers.whole == numbers.whole[0]) and np.ptp(numbers.real) == 0:
         raise EncodingError("it is constant")
-    order = rng.permutation(len(numbers))
-    chooser, judge = order[: len(order) // 2], order[len(order) // 2 :]
-    a, b = (_Half(numbers[half], target[half].shares) for half in (chooser, judge))
-    screened = chooser[: min(_SCREENED, max(2_000, _CELLS // target.shares.shape[1]))]
-    tried = list(readings(numbers[screened], min(GREATEST_MODULUS, len(screened))))
+    of_value = _values(numbers)
+    place = np.argsort(rng.permutation(1 + of_value.max()))[of_value]
+    order, half = np.argsort(place, kind="stable"), int(np.sum(place < (1 + place.max()) // 2))
+    has_few = of_value.max() < min(_FEW, len(numbers) - 1)
+    alpha /= 1 + has_few
+    found = list(_search(name, numbers, target, (order[:half], order[half:]), of_value, alpha, rng))
+    if has_few and not found:
+        order, half = rng.permutation(len(numbers)), len(numbers) // 2
+        found = list(_search(name, numbers, target, (order[:half], order[half:]), None, alpha, rng))
+    return found
+
+
+def _values(numbers: Numbers) -> Integers:
+    """Return which of the different numbers each one is, (examples,); from 0 in order of first places."""
+    parts = [numbers.whole, numbers.real] + ([] if numbers.seconds is None else [numbers.seconds])
+    known: dict[tuple[Any, ...], int] = {}
+    return np.array([known.setdefault(one, len(known)) for one in zip(*(part.tolist() for part in parts), strict=True)])
+
+
+def _search(
+    name: str,
+    numbers: Numbers,
+    target: _Target,
+    halves: tuple[Integers, Integers],
+    of_value: Integers | None,
+    alpha: float,
+    rng: np.random.Generator,
+) -> Iterator[Finding]:
+    """Yield the findings of one column: what one half chooses and the other one confirms.
+
+    With `of_value` equal numbers are one example, whose target is their mean, and are in one half. Else rows that are
+    there twice would confirm what a number's own target is, which every modulus tells. Without, size alone is tried.
+    """
+    chooser = halves[0]
+    a, b = (_Half(numbers[half], target[half].shares) for half in halves)
+    same_a, same_b = (np.arange(len(half)) if of_value is None else _again(of_value[half]) for half in halves)
+    first_a, first_b = (np.unique(same, return_index=True)[1] for same in (same_a, same_b))
+    values_a, values_b = a.numbers[first_a], b.numbers[first_b]
+    n_screened = min(_SCREENED, max(2_000, _CELLS // target.shares.shape[1]))
+    screened, sample = chooser[:n_screened], values_a[np.arange(min(n_screened, len(values_a)))]
+    tried = [] if of_value is None else list(readings(sample, min(GREATEST_MODULUS, len(sample))))
     left_a, left_b = a.scaled(a), b.scaled(a)
     had_size = False
     for turn in range(_ROUNDS):
-        size = [] if had_size else [size_reading(numbers[screened], left_a[: len(screened)])]
-        ranked = _screen(size + tried, numbers[screened], left_a[: len(screened)])
-        confirmed = [one for one in ranked[:_TRIED] if _is_confirmed(one, a, b, left_a, left_b, alpha / _TRIED, rng)]
+        means_a, means_b = (_means(same, left, 1 + same.max()) for same, left in ((same_a, left_a), (same_b, left_b)))
+        is_confirmed = partial(_is_confirmed, a=values_a, b=values_b, left_a=means_a, left_b=means_b, rng=rng)
+        size = [] if had_size else [size_reading(sample, means_a[: len(sample)])]
+        ranked = _screen(size + tried, sample, means_a[: len(sample)])
+        confirmed = [one for one in ranked[:_TRIED] if is_confirmed(one, alpha=alpha / _TRIED)]
         scores = [_score(one, a, b) for one in confirmed]
         best = next((one for one, its in zip(confirmed, scores, strict=True) if its >= max(scores) - _NEARLY), None)
-        best = best and _least(best, tried, a, b, left_a, left_b, alpha, rng)
+        best = best and _least(best, tried, a, b, partial(is_confirmed, alpha=alpha))
         score = _score(best, a, b) if best else 0.0
-        if turn == 0 and score < _SIMPLE:
+        if turn == 0 and score < _SIMPLE and of_value is not None:
             for law in law_readings(numbers[screened], target[screened].whole, _two(target[screened].shares), rng):
-                if _is_confirmed(law, a, b, left_a, left_b, alpha / _TRIED, rng) and _score(law, a, b) > max(
-                    score + _BETTER, _LAWFUL
-                ):
+                if is_confirmed(law, alpha=alpha / _TRIED) and _score(law, a, b) > max(score + _BETTER, _LAWFUL):
                     best, score = law, _score(law, a, b)
         if best is None or score <= 0:
             return
@@ -429,6 +467,12 @@ def _probe_column(
         left_a, left_b = left_a - means[codes_a], further
         had_size = had_size or best.kind == "size"
         tried = [one for one in tried if not _is_akin(one, best)]
+
+
+def _again(of_value: Integers) -> Integers:
+    """Return which of the different entries each one is, in the order of their first places."""
+    _, first, which = np.unique(of_value, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[which])
 
 
 def _is_akin(one: Reading, other: Reading) -> bool:
@@ -496,14 +540,14 @@ def _screen(tried: Sequence[Reading], numbers: Numbers, left: Floats) -> list[Re
 
 
 def _is_confirmed(
-    one: Reading, a: _Half, b: _Half, left_a: Floats, left_b: Floats, alpha: float, rng: np.random.Generator
+    one: Reading, *, a: Numbers, b: Numbers, left_a: Floats, left_b: Floats, alpha: float, rng: np.random.Generator
 ) -> bool:
     """Return whether what the first half says of the codes tells the second half more than chance does.
 
     The sum of products of what is foretold and what is left is compared with permutations of the second half: its mean
     and variance under them are known; where examples are few, and the tail may be heavy, it is also permuted.
     """
-    codes_a, codes_b = one.codes(a.numbers), one.codes(b.numbers)
+    codes_a, codes_b = one.codes(a), one.codes(b)
     foretold = _means(codes_a, left_a, 1 + max(codes_a.max(), codes_b.max()))[codes_b]
     foretold, rest = foretold - foretold.mean(axis=0), left_b - left_b.mean(axis=0)
     total = np.sum(foretold * rest)
@@ -511,21 +555,16 @@ def _is_confirmed(
     threshold = NormalDist().inv_cdf(1 - alpha)
     if deviation == 0 or total < threshold * deviation:
         return False
-    if len(rest) > _PERMUTED or total > 4 * threshold * deviation:
+    # A rare class that falls once into a narrow part makes all of the sum: this is for permutations to judge.
+    is_broad = np.abs(np.sum(foretold * rest, axis=1)).max() < total / 4
+    if len(rest) > _PERMUTED or (is_broad and total > 4 * threshold * deviation):
         return True
     sums = np.array([np.sum(foretold * rest[rng.permutation(len(rest))]) for _ in range(_PERMUTATIONS)])
     return bool((1 + np.sum(sums >= total)) / (1 + _PERMUTATIONS) <= max(alpha, 1 / _PERMUTATIONS))
 
 
 def _least(
-    best: Reading,
-    tried: Sequence[Reading],
-    a: _Half,
-    b: _Half,
-    left_a: Floats,
-    left_b: Floats,
-    alpha: float,
-    rng: np.random.Generator,
+    best: Reading, tried: Sequence[Reading], a: _Half, b: _Half, is_confirmed: Callable[[Reading], bool]
 ) -> Reading:
     """Return the reading modulo the least divisor of a modulus that tells as much."""
     if best.kind != "modulus" or best.modulus is None:
@@ -537,7 +576,7 @@ def _least(
     return next(
         one
         for one in sorted(divisors, key=lambda one: one.modulus or 0)
-        if one is best or (_score(one, a, b) >= enough and _is_confirmed(one, a, b, left_a, left_b, alpha, rng))
+        if one is best or (_score(one, a, b) >= enough and is_confirmed(one))
     )
 
 
