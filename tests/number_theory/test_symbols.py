@@ -106,6 +106,8 @@ def test_shapes_and_zeros():
         (lambda: legendre_symbol(1, 2), "kronecker_symbol"),
         (lambda: legendre_symbol(1, 9), "p=9 is not a prime"),
         (lambda: kronecker_symbol([1, "1/2"], 3), r"1/2 at position \[1\] is not an integer"),
+        (lambda: hilbert_symbol([1, 2], [1, 2, 3], 7), r"shapes \(2,\) and \(3,\) do not fit"),
+        (lambda: solve_conic([1, 2], [1, 2, 3], 7), r"shapes \(2,\) and \(3,\) and \(\) do not fit"),
         (lambda: solve_conic(1, 1, 1, errors="mask"), "errors='mask'"),
         (lambda: solve_conic([1, 1], 1, [-1, 3]), r"position \[1\] has no solution .* real numbers"),
     ],

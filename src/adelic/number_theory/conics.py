@@ -19,6 +19,7 @@ from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position
+from adelic.numbers.number_array import common_shape
 from adelic.numbers.pari import PARI_LOCK, load_pari
 from adelic.storage.options import option
 
@@ -42,6 +43,7 @@ def solve_conic(a: Any, b: Any, c: Any, *, errors: str = "raise") -> Any:
     Raises:
         DomainError: there is no solution, and `errors` is "raise".
         ConfigurationError: `errors` is another one.
+        SpaceError: the shapes do not fit.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
         MissingExtraError: cypari is not installed.
 
@@ -58,10 +60,12 @@ def solve_conic(a: Any, b: Any, c: Any, *, errors: str = "raise") -> Any:
         raise ConfigurationError(f"errors={errors!r} is not one of 'raise' and 'zero'")
     numbers = [rationals.read(number, floats="never") for number in (a, b, c)]
     flat = [np.array([n.fraction(i) for i in range(len(n.numerators))], dtype=object) for n in numbers]
-    forms = np.broadcast_arrays(*(part.reshape(n.shape) for part, n in zip(flat, numbers, strict=True)))
+    shaped = [part.reshape(n.shape) for part, n in zip(flat, numbers, strict=True)]
+    shape = common_shape(*shaped)
+    forms = [np.broadcast_to(part, shape) for part in shaped]
     pari = load_pari("solve_conic")
-    found = np.zeros((*forms[0].shape, 3), dtype=object)
-    for position in np.ndindex(forms[0].shape):
+    found = np.zeros((*shape, 3), dtype=object)
+    for position in np.ndindex(shape):
         form: list[Any] = [coefficients[position] for coefficients in forms]
         if 0 in form:  # of which PARI gives a basis
             found[position][form.index(0)] = 1
@@ -79,7 +83,7 @@ def solve_conic(a: Any, b: Any, c: Any, *, errors: str = "raise") -> Any:
         found[position] = [abs(int(x)) for x in answer]
         if sum(q * x * x for q, x in zip(form, found[position], strict=True)) != 0:
             raise ArithmeticError(f"PARI's {found[position]} does not solve {form}")
-    return found if forms[0].shape else tuple(found)
+    return found if shape else tuple(found)
 
 
 class _Coefficients(Variants):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adelic.errors import DomainError
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.number_array import common_shape
 from adelic.numbers.primes import legendre, split
 from adelic.numbers.window import checked_prime
 
@@ -33,7 +34,7 @@ def hilbert_symbol(a: Any, b: Any, p: Any) -> Any:
         int64 (*), int for shape (); 0 where a or b is 0, as in PARI and Sage. Exact.
 
     Raises:
-        SpaceError: p is not a prime.
+        SpaceError: p is not a prime, or the shapes do not fit.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
     Source: Serre, III, theorem 1; PARI's `hilbert`.
@@ -168,7 +169,9 @@ def has_zero(a: Integers, b: Integers, c: Integers, primes: tuple[int, ...]) -> 
 
 def _flattened(a: Any, b: Any, *, integral: bool = False) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
     """Return the shape of two arrays, broadcast, and their square classes (n,): of shape () NumPy makes scalars."""
-    a, b = np.broadcast_arrays(*(_square_classes(number, integral=integral) for number in (a, b)))
+    a, b = (_square_classes(number, integral=integral) for number in (a, b))
+    shape = common_shape(a, b)
+    a, b = (np.broadcast_to(number, shape) for number in (a, b))
     return a.shape, a.reshape(-1), b.reshape(-1)
 
 

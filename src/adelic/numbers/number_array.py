@@ -455,7 +455,7 @@ class NumberArray:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError(f"an {type(self).__name__} of shape () has no length")
+            raise TypeError(f"{type(self).__name__} of shape () has no length")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:
@@ -493,12 +493,13 @@ class NumberArray:
         return f"({self._real[i].text()}, {', '.join(texts)})"
 
 
-def common_shape(a: NumberArray | npt.NDArray[Any], b: NumberArray | npt.NDArray[Any]) -> tuple[int, ...]:
-    """Return the shape to which two arrays are broadcast, or raise `SpaceError`."""
+def common_shape(*arrays: NumberArray | npt.NDArray[Any]) -> tuple[int, ...]:
+    """Return the shape to which arrays are broadcast, or raise `SpaceError`."""
     try:
-        return np.broadcast_shapes(a.shape, b.shape)
+        return np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
-        raise SpaceError(f"arrays of shapes {a.shape} and {b.shape} do not fit together") from None
+        shapes = " and ".join(str(a.shape) for a in arrays)
+        raise SpaceError(f"arrays of shapes {shapes} do not fit together") from None
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

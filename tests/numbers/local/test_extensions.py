@@ -157,6 +157,7 @@ def test_operands_of_other_kinds():
         (lambda: extension(7, "x^2 - 7").from_coefficients([1, 2, 3]), SpaceError, "3 coefficients"),
         (lambda: extension(7, "x^2 - 7").from_coefficients(padic([1], 5)), SpaceError, "Q_5"),
         (lambda: extension(7, "x^2 - 7").encode(1).frobenius(), DomainError, "ramified"),
+        (lambda: extension(7, 2).encode(1).frobenius(0.5), SpaceError, "times must be an integer, not 0.5"),
         (lambda: 1 / extension(7, "x^2 - 7").encode([1, 0]), DivisionByZeroError, r"position \[1\]"),
         (lambda: extension(7, 2).encode(1) * extension(7, "x^2 - 7").encode(1), SpaceError, "do not mix"),
         (lambda: extension(7, 2).encode([1, 2]) * extension(7, 2).encode([1, 2, 3]), SpaceError, "do not fit"),

@@ -232,6 +232,9 @@ def test_shapes_and_errors():
     a = padic([[1, 2], [3, 4]], 7)
     assert padic(np.empty((0, 3, 3), int), 7).det().shape == (0,)
     assert padic(np.empty((0, 3, 3), int), 7).inverse().shape == (0, 3, 3)
+    assert padic(np.empty((0, 3, 3), int), 7).rank().shape == (0,)
+    assert padic(np.empty((0, 3, 2), int), 7).smith().shape == (0, 2)
+    assert padic(np.empty((0, 3, 2), int), 7).hermite().shape == (0, 2, 2)
     assert (padic(np.empty((0, 0), int), 7).det() == 1) is True
     assert padic([[1, 2, 3]], 7).rank() == 1
     for call in (

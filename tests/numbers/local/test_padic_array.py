@@ -154,6 +154,8 @@ def test_text_of_other_systems():
         ("1 + O(10)", "has '10', no power of p=5"),
         ("O(5^3) + 1", "is not a number"),
         ("…19_5", "is not a 5-adic expansion"),
+        ("", "'' is not a number"),
+        ("…?31_5", "has a '\\?' elsewhere than next to the point"),
     ],
 )
 def test_text_of_no_number(text, words):

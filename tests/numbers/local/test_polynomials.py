@@ -12,7 +12,7 @@ import flint
 import numpy as np
 import pytest
 
-from adelic.errors import EncodingError, MissingExtraError, PrecisionError, SpaceError
+from adelic.errors import DomainError, EncodingError, MissingExtraError, PrecisionError, SpaceError
 from adelic.numbers import evaluate, factor, hensel_roots, newton_polygon, padic, resultant, slope_factors, valuation
 
 ORACLES = json.loads((Path(__file__).parents[2] / "oracles" / "padic_algebra.json").read_text())
@@ -241,6 +241,7 @@ def test_resultants(p):
             assert agrees(found, [exact_resultant(others, g_others)], p)
             assert agrees(half, [exact_resultant(others, g)], p)
     batch = padic([[-2, 0, 1], [-3, 0, 1]], p)
+    assert resultant(batch[:0], "x - 1").shape == (0,)
     assert (resultant(batch, padic([[[-1, 1]], [[0, 1]]], p)) == [[-1, -2], [-2, -3]]).all()
 
 
@@ -271,6 +272,8 @@ def test_refused_polynomials(function):
         function([0.5, 1], 7)
     with pytest.raises(EncodingError, match=r"polynomial 0"):
         function([0, 0], 7)
+    with pytest.raises(DomainError, match=r"position \[1\] is undefined"):
+        function(padic([1, 3], 7).sqrt(errors="mask"))
     for f in (padic([], 5), padic(1, 5), np.empty((2, 0))):
         with pytest.raises(SpaceError, match=r"has no coefficients; shape"):
             function(f, 5)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic.errors import AdelicError, DecodingError, DomainError, PrecisionError, SpaceError
+from adelic.errors import AdelicError, DecodingError, DomainError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import (
     hensel_roots,
     mahler_coefficients,
@@ -220,11 +220,20 @@ def test_minimal_polynomials_are_certain():
         ),
         (lambda: padic(1, 5).zeta(), PrecisionError, "pole at 1"),
         (lambda: padic(3, 5).zeta(1), DomainError, "branch=1 is odd"),
+        (lambda: padic(3, 5).zeta(2.0), SpaceError, "branch must be an integer, not 2.0"),
         (lambda: padic(3, 65537).gamma(), DomainError, "primes up to 65536"),
         (lambda: mahler_coefficients(padic(3, 5)), SpaceError, "shape"),
         (lambda: mahler_sum(padic([3], 5), padic("1/5", 5)), DomainError, "5-adic integers"),
         (lambda: mahler_sum(padic([3], 5), padic(1, 7)), SpaceError, "Q_7"),
+        (
+            lambda: mahler_sum(padic([3], 5), 1),
+            EncodingError,
+            "mahler_sum takes a PadicArray, which padic makes, not 1",
+        ),
+        (lambda: mahler_coefficients([1, 2]), EncodingError, r"not \[1, 2\]"),
+        (lambda: minimal_polynomial(3, 2), EncodingError, "not 3"),
         (lambda: random_padic(3, 4, rng=0), SpaceError, "4 is not a prime"),
+        (lambda: random_padic((3, -1), 5, rng=0), SpaceError, "=-1 must be a whole number from 0 on"),
         (lambda: minimal_polynomial(padic(3, 5), 0), SpaceError, "degree=0"),
     ],
 )

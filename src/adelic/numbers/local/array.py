@@ -22,7 +22,15 @@ from adelic.numbers.local.matrices import powers
 from adelic.numbers.local.rational import valuation
 from adelic.numbers.number_array import SHOWN, NoPlace, NumberArray, common_shape, read_only
 from adelic.numbers.primes import largest_valuation, split
-from adelic.numbers.window import DEFAULT_PRECISION, MOST_DIGITS, Window, checked_count, checked_prime, checked_window
+from adelic.numbers.window import (
+    DEFAULT_PRECISION,
+    MOST_DIGITS,
+    Window,
+    checked_count,
+    checked_integer,
+    checked_prime,
+    checked_window,
+)
 
 _EXACT = 2**62  # the k of O(p^k) of a number that is known exactly
 _MOST_ROOTS = 10_000
@@ -532,6 +540,7 @@ class PadicArray(NumberArray):
         """
         reason = f"has no value of ζ_{self.p}"
         period = max(self.p - 1, 2)
+        branch = checked_integer("branch", branch)
         if branch % 2:
             raise DomainError(f"branch={branch} is odd, where L_p(s, ω^branch) is 0; even ones are not")
         chosen, found = self._tried(lambda x, w: special.zeta(x, w, branch % period), reason, errors, where)
@@ -834,6 +843,13 @@ def padic(
     return LocalField(window).array(places)
 
 
+def check_padic(function: str, *values: Any) -> None:
+    """Raise `EncodingError` if a value is no `PadicArray`."""
+    for value in values:
+        if not isinstance(value, PadicArray):
+            raise EncodingError(f"{function} takes a PadicArray, which padic makes, not {describe(value)}")
+
+
 def _read(values: Any, p: int, floats: str) -> tuple[rationals.Rationals, npt.NDArray[np.int64]]:
     """Return numbers, and the k of the O(p^k) of text that has one, int64 (size,)."""
     try:
@@ -859,11 +875,15 @@ def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
         if prime not in ("", str(p)):
             raise EncodingError(f"{describe(text)} is a number of Q_{shortened(prime)}, not of Q_{describe(p)}")
         unknown = body.count("?")
+        if unknown and not re.fullmatch(r"(…|[.]{3})[.][?]+[^?]+", body):
+            raise EncodingError(
+                f"{describe(text)} has a '?' elsewhere than next to the point, as in ….?12_{describe(p)}"
+            )
         digits, after, _ = parse_expansion(body.replace("?", "0"), p)
         value = Fraction(hensel.from_digits(digits[::-1], p), p**after)
         return value, -unknown if unknown else len(digits) - after
     total, end, at = Fraction(0), None, 0
-    while at < len(text):
+    while not text or at < len(text):
         match = _TERM.match(text, at)
         if match is None or end is not None or (at and not match[1]):
             return None
@@ -872,7 +892,9 @@ def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
             base, is_power, exponent = factor.partition("^")
             k = int(exponent.strip(" ()") or 1)
             if (is_power or match[2]) and (base.strip() not in ("1", str(p)) or abs(k) > MOST_DIGITS):
-                raise EncodingError(f"{describe(text)} has {describe(factor.strip())}, no power of p={describe(p)}")
+                raise EncodingError(
+                    f"{describe(text)} has {describe(factor.strip())}, no power of p={describe(p)} written as p^k"
+                )
             term *= Fraction(int(base)) ** k if is_power else rationals.read(base).fraction(0)
         end = valuation(term, p) if match[2] else None
         total += 0 if match[2] else term

@@ -11,9 +11,9 @@ import numpy as np
 from adelic.errors import DomainError, SpaceError
 from adelic.numbers import finite
 from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.local.array import LocalField, PadicArray
+from adelic.numbers.local.array import LocalField, PadicArray, check_padic
 from adelic.numbers.primes import split
-from adelic.numbers.window import DEFAULT_PRECISION, checked_prime, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, checked_count, checked_prime, checked_window
 
 
 def mahler_coefficients(values: PadicArray) -> PadicArray:
@@ -28,12 +28,14 @@ def mahler_coefficients(values: PadicArray) -> PadicArray:
         a_0, …, a_(k−1), (*, k); a_n is known as far as all of f(0), …, f(n) are.
 
     Raises:
+        EncodingError: it is no `PadicArray`.
         SpaceError: there is no axis.
 
     >>> from adelic.numbers import padic
     >>> mahler_coefficients(padic([n**3 for n in range(6)], 7, precision=4)).lift()   # n³ = 6·binom(n, 3) + …
     array([0, 1, 6, 6, 0, 0])
     """
+    check_padic("mahler_coefficients", values)
     if not values.shape:
         raise SpaceError("the values f(0), f(1), … of a function have an axis; this array has shape ()")
     rest, known = values.integers()
@@ -60,6 +62,7 @@ def mahler_sum(coefficients: PadicArray, x: PadicArray) -> PadicArray:
         `PadicArray` (*).
 
     Raises:
+        EncodingError: one of the two is no `PadicArray`.
         DomainError: a number is no p-adic integer, or no digit of it from p^0 up is known.
         SpaceError: the shape of the coefficients is not (k,), or the primes differ.
 
@@ -68,6 +71,7 @@ def mahler_sum(coefficients: PadicArray, x: PadicArray) -> PadicArray:
     >>> a.lift(), mahler_sum(a, padic("1/2", 3, precision=5)).series()               # a square root of 4
     (array([ 1,  3,  9, 27, 81,  0,  0,  0]), '1 + 2*3 + 2*3^2 + 2*3^3 + 2*3^4 + O(3^5)')
     """
+    check_padic("mahler_sum", coefficients, x)
     if len(coefficients.shape) != 1 or coefficients.p != x.p:
         raise SpaceError(
             f"coefficients of shape {coefficients.shape} in Q_{coefficients.p}, x in Q_{x.p}: both are to be in one "
@@ -127,7 +131,8 @@ def random_padic(
     window = checked_window((checked_prime(p),), precision, fractional_digits)
     (p,), (precision,), _ = window
     generator = np.random.default_rng(rng)
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    lengths = shape if isinstance(shape, tuple | list) else (shape,)
+    shape = tuple(checked_count("an axis of the shape", n, 0) for n in lengths)
     dtype, axes = finite.digit_dtype(window.primes), (*shape, 1, precision)
     if p > 2**64:
         words = -(-p.bit_length() // 8) + 8  # so the distance from equal probabilities is below 2^(−64)

@@ -245,7 +245,7 @@ class ExtensionArray(NumberArray):
         if self.space.ramification > 1:
             raise DomainError(f"{self.space!r} is ramified, and has no Frobenius automorphism")
         values, known, _ = self._parts()
-        for _ in range(times % self.space.degree):
+        for _ in range(checked_integer("times", times) % self.space.degree):
             values = values @ self.space._frobenius
         return self.space._approximations(values, self.space.window.fractional_digits, known)
 

@@ -95,7 +95,7 @@ def exponents(a: Integers, known: Counts, p: int, *, by_row: bool = False) -> tu
     (array([[1, 2]]), 4)
     """
     a, level, factors = _level(a, known, p, -1 if by_row else (-2, -1))
-    return _eliminated(a, a[..., :0], p, level)[0], level, factors.reshape(len(a), -1)
+    return _eliminated(a, a[..., :0], p, level)[0], level, factors[..., 0]
 
 
 def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, Counts]:

@@ -129,7 +129,7 @@ def newton_polygon(polynomial: Any, p: int | None = None) -> npt.NDArray[np.obje
     """
     f = read(polynomial, p)
     if isinstance(f, PadicArray):
-        low, is_zero = f.valuation(), f.lift() == 0
+        low, is_zero = f.valuation(), f.integers()[0] == 0  # or an error: undefined numbers have no digits
     else:
         numbers, p = rationals.read(f), checked_prime(p)
         n, m = (part.reshape(numbers.shape) for part in (numbers.numerators, np.array(numbers.denominators)))
@@ -181,7 +181,7 @@ def resultant(f: Any, g: Any) -> PadicArray:
     p, enough = field.window.primes[0], 4 * field.window.precision
     (a, s, k), (b, t, known) = field.lifts(f, enough), field.lifts(g, enough)
     values, ends = sylvester(a, b), sylvester(k, known)
-    ends[ends == 0] = max(k.max(), known.max())  # entries that are 0 anyway
+    ends[ends == 0] = max(k.max(initial=1), known.max(initial=1))  # entries that are 0 anyway
     n = values.shape[-1]
     shape = values.shape[:-2]
     flat, ends = (part.reshape(prod(shape), n, n) for part in (values, ends))

@@ -8,7 +8,7 @@ import numpy as np
 from adelic.errors import DecodingError, PrecisionError
 from adelic.numbers.algebraic.polynomials import load_flint
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.local.array import PadicArray
+from adelic.numbers.local.array import PadicArray, check_padic
 from adelic.numbers.window import checked_count
 
 
@@ -31,6 +31,7 @@ def minimal_polynomial(x: PadicArray, degree: int, height: int | None = None) ->
         shape (), else objects (*).
 
     Raises:
+        EncodingError: x is no `PadicArray`.
         DecodingError: a number is a root of no such polynomial.
         PrecisionError: too few digits are known for this degree and height.
         MissingExtraError: python-flint is not installed.
@@ -43,6 +44,7 @@ def minimal_polynomial(x: PadicArray, degree: int, height: int | None = None) ->
     >>> minimal_polynomial(x + 1, degree=2), minimal_polynomial(x / 7, degree=3, height=100)
     ((-1, -2, 1), (-2, 0, 49))
     """
+    check_padic("minimal_polynomial", x)
     degree = checked_count("degree", degree)
     limit = None if height is None else checked_count("height", height)
     out = np.empty(x.size, dtype=object)
