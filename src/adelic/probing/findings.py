@@ -35,6 +35,8 @@ _TRIED = 3
 """The best readings of a screening that are confirmed."""
 _ROUNDS = 3
 """Findings of a column, at most, and laws."""
+_LEAST_VALUES = 4
+"""Different numbers that can be halved."""
 _FEW = 24
 """So few different numbers, as hours, are asked for size even if half of them do not tell the other half."""
 _PERMUTED = 5_000
@@ -398,14 +400,16 @@ def _probe_column(
     if np.all(numbers.whole == numbers.whole[0]) and np.ptp(numbers.real) == 0:
         raise EncodingError("it is constant")
     of_value = _values(numbers)
-    place = np.argsort(rng.permutation(1 + of_value.max()))[of_value]
-    order, half = np.argsort(place, kind="stable"), int(np.sum(place < (1 + place.max()) // 2))
     has_few = of_value.max() < min(_FEW, len(numbers) - 1)
     alpha /= 1 + has_few
-    found = list(_search(name, numbers, target, (order[:half], order[half:]), of_value, alpha, rng))
+    place = np.argsort(rng.permutation(1 + of_value.max()))[of_value]
+    order, half = np.argsort(place, kind="stable"), int(np.sum(place < (1 + place.max()) // 2))
+    found: list[Finding] = []
+    if place.max() >= _LEAST_VALUES - 1:
+        found += _search(name, numbers, target, (order[:half], order[half:]), of_value, alpha, rng)
     if has_few and not found:
         order, half = rng.permutation(len(numbers)), len(numbers) // 2
-        found = list(_search(name, numbers, target, (order[:half], order[half:]), None, alpha, rng))
+        found += _search(name, numbers, target, (order[:half], order[half:]), None, alpha, rng)
     return found
 
 
