@@ -143,6 +143,8 @@ def test_text_of_other_systems():
     x = padic(["O(5^2)", "O(5)", "5^2 - 1"], 5)
     assert (x.known.tolist(), x.lift().tolist()) == ([2, 1, 16], [0, 0, 24])
     assert padic("O(5^-2)", 5).series() == "O(5^-2)"
+    assert padic("….?(12)_13", 13).series() == "12*13^-2 + O(13^-1)"
+    assert str(padic("12*13^-2 + O(13^-1)", 13)) == "….?(12)_13"
     assert padic(str(padic(list(range(8)), 5, 4)), 5).lift().tolist() == list(range(8))
 
 

@@ -879,7 +879,7 @@ def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
             raise EncodingError(
                 f"{describe(text)} has a '?' elsewhere than next to the point, as in ….?12_{describe(p)}"
             )
-        digits, after, _ = parse_expansion(body.replace("?", "0"), p)
+        digits, after, _ = parse_expansion(body.replace("?", "(0)" if p > 10 else "0"), p)
         value = Fraction(hensel.from_digits(digits[::-1], p), p**after)
         return value, -unknown if unknown else len(digits) - after
     total, end, at = Fraction(0), None, 0
