@@ -152,6 +152,12 @@ def test_operands_of_other_kinds():
     [
         (lambda: extension(7, "x^2 - 2"), SpaceError, r"\(x \+ 3\)·\(x \+ 4\), nor an Eisenstein"),
         (lambda: extension(7, "x^2 - 49"), SpaceError, "Eisenstein"),
+        (
+            lambda: extension(2, "x^2 + 1"),
+            SpaceError,
+            r"Eisenstein polynomial; with x \+ 1 for x it is one, x\^2 \+ 2\*x \+ 2$",
+        ),
+        (lambda: extension(2, "x^2 - 5"), SpaceError, "Eisenstein polynomial$"),
         (lambda: extension(7, "2x^2 - 7"), SpaceError, "not monic"),
         (lambda: extension(7, 1), SpaceError, "degree=1"),
         (lambda: extension(7, "x^2 - 7").from_coefficients([1, 2, 3]), SpaceError, "3 coefficients"),

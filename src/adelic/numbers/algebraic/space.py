@@ -149,7 +149,8 @@ class AlgebraicSpace:
         """Return the completion at a prime over which one prime of the field lies: Q_p[x]/f, in the space's window.
 
         Such p do not split, and are no `primes` of a space. f has to be irreducible modulo p, or an Eisenstein
-        polynomial. Numbers are given by their coefficients, and `decode` returns these.
+        polynomial; the error tells if f(x + a) is one. Numbers are given by their coefficients, and `decode` returns
+        these.
 
         Raises:
             SpaceError: f is neither of the two at p.
@@ -401,7 +402,8 @@ def _check_splitting(f: tuple[int, ...], p: int) -> None:
         why = f"{len(found)} of its {len(f) - 1} roots are there" if repeated is None else f"{repeated} is repeated"
         raise SpaceError(
             f"{polynomials.to_text(f)} does not split into different linear factors modulo {p}: {why}; "
-            f"leave primes=… out to have primes found; where one prime lies over {p}, completion({p}) has its numbers"
+            f"leave primes=… out to have primes found; completion({p}) has its numbers if it is irreducible "
+            f"modulo {p}, or Eisenstein"
         )
 
 

@@ -378,9 +378,14 @@ def extension(
     _, factors = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(p))(list(f)).factor()
     is_unramified = len(factors) == 1 and factors[0][1] == 1
     if not is_unramified and (any(c % p for c in f[:-1]) or f[0] % p**2 == 0):
+        a = -int(factors[0][0][0]) % p
+        shifted = [int(c) for c in flint.fmpz_poly(list(f))(flint.fmpz_poly([a, 1])).coeffs()]
+        remedy = ""
+        if factors[0][1] == len(f) - 1 and shifted[0] % p**2:
+            remedy = f"; with x + {a} for x it is one, {polynomials.to_text(tuple(shifted))}"
         shown = sorted(f"({polynomials.to_text(list(map(int, g.coeffs())))}){f'^{k}' * (k > 1)}" for g, k in factors)
         raise SpaceError(
-            f"{text} is neither irreducible modulo {p}, but {'·'.join(shown)}, nor an Eisenstein polynomial"
+            f"{text} is neither irreducible modulo {p}, but {'·'.join(shown)}, nor an Eisenstein polynomial{remedy}"
         )
     n = len(f) - 1
     window = Window((p,) * n, (precision,) * n, window.fractional_digits)
