@@ -634,3 +634,14 @@ def test_too_many_decimals_are_rounded_and_told(monkeypatch):
         d = data.from_table(frame | {"n": [i % 90 for i in range(200)]}, target="y")
     assert Fraction(1) in d.vocabulary
     assert ids_of({"x": ["1.00000001"], "n": [3]}, d.readings, d.vocabulary)[1] == ()
+
+
+def test_times_of_day_are_seconds_and_new_ones_are_read_so():
+    at = [f"{i % 24}:{i % 60:02}" for i in range(120)]
+    d = data.from_table({"at": [*at[:119], ""], "late": [i % 24 > 12 for i in range(120)]}, target="late")
+    assert d.provenance["readings"] == [{"name": "at", "kind": "time", "has_gaps": True}]
+    assert max(d.vocabulary) == 85_620  # 23:47
+    places, new = ids_of({"at": ["01:01:30"]}, d.readings, d.vocabulary, words=d.words)
+    assert (places.shape, new) == ((1, 1), (Fraction(3690),))
+    with pytest.raises(ConfigurationError, match="column 'at' has '25:00' in row 0 .* not a time of day"):
+        ids_of({"at": ["25:00"]}, d.readings, d.vocabulary, words=d.words)

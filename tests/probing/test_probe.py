@@ -304,6 +304,16 @@ def test_few_values_tell_by_their_size_and_by_arithmetic_that_half_of_them_shows
     assert only(probe(flags, (flags == 1) ^ (rng.random(600) < 0.1))).kind == "size"
 
 
+def test_truth_values_and_times_of_day_as_text_are_read():
+    rng = np.random.default_rng(0)
+    hours, flags = rng.integers(0, 24, 600), rng.integers(0, 2, 600)
+    clocks = [f"{hour}:{minute:02}" for hour, minute in zip(hours, rng.integers(0, 60, 600), strict=True)]
+    findings = probe({"at": clocks, "flag": [["False", "true", ""][flag] for flag in flags]}, hours >= 18)
+    assert only(findings).sentence.startswith("size of at in 2 parts tells the target: 100.0 %")
+    found = only(probe({"flag": [["False", "true"][flag] for flag in flags]}, flags == 1))
+    assert found.codes(["true", "False", ""]).tolist() == [1, 0, -1]
+
+
 def test_years_that_4_divides_are_no_leap_years():
     years = np.arange(1788, 2024)
     assert only(probe(years, years % 4 == 0)).sentence == "x0 mod 4 = 0 exactly where the target is True: use x0 % 4"

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
 from adelic.numbers.columns.lossy import check_lossy
+from adelic.numbers.columns.reading import seconds_of
 from adelic.numbers.describe import describe, number_text
 from adelic.numbers.rationals import nearest_float
 
@@ -107,7 +108,7 @@ class Reading:
 
     Attributes:
         name: of the column.
-        kind: "number", "boolean", "date" or "category".
+        kind: "number", "boolean", "date", "time" (of the day) or "category".
         has_gaps: whether values may be missing.
         form: of dates, one of `FORMATS`.
         is_timed: whether a time of day comes with the dates.
@@ -137,6 +138,8 @@ class Reading:
                 return cls(column.name, "boolean", has_gaps)
             if column.numbers is not None:
                 return cls(column.name, "number", has_gaps)
+            if all(_clock(value) for value in values):
+                return cls(column.name, "time", has_gaps)
             form = _form_of(column)
             if form is not None:
                 clocks = (moment.time() for value in values if (moment := _moment(value, form)))
@@ -193,10 +196,12 @@ class Reading:
                 raise _stranger(column, column.first_that_is_no_number(), "a number", remedy)
             column.check_lossy(lossy)
             return [[*map(self._rounded, numbers), gap]]
-        read = _truth if self.kind == "boolean" else self._parts
+        readers: dict[str, Callable[[Any], tuple[int | Fraction, ...] | None]] = {"boolean": _truth, "time": _clock}
+        read = readers.get(self.kind, self._parts)
         found = [read(value) for value in column.values]
         if None in found:
-            kind = "true or false" if self.kind == "boolean" else f"a date{'' if self.is_timed else ' without a time'}"
+            date = f"a date{'' if self.is_timed else ' without a time'}"
+            kind = {"boolean": "true or false", "time": "a time of day"}.get(self.kind, date)
             raise _stranger(column, column.values[found.index(None)], f"{kind}, as in training", remedy)
         return [[*each, gap] for each in zip(*found, strict=True)] or [[gap] for _ in self.tokens]
 
@@ -225,6 +230,12 @@ def _truth(value: Any, digits: Sequence[str] = ("0", "1")) -> tuple[int] | None:
     """Return 1 for true, 0 for false, as a part; None for all else. With `digits` 1 and 0 are these, too."""
     text = text_of(value).strip().lower()
     return (int(text in ("true", "1")),) if text in ("true", "false", *digits) else None
+
+
+def _clock(value: Any) -> tuple[Fraction] | None:
+    """Return the second of the day, as a part, that a time of day is; None for all else."""
+    seconds = seconds_of(value)
+    return None if seconds is None else (seconds,)
 
 
 def _moment(value: Any, form: str) -> datetime.datetime | None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, EncodingError
-from adelic.numbers.columns.reading import is_date_text, read_column
+from adelic.numbers.columns.reading import is_date_text, is_missing, read_column
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import objects
 
@@ -26,6 +26,7 @@ _CODE = re.compile(r"(\d[\d -]*)?[\dxX]")
 """A code with hyphens, blanks or a check character X."""
 _LETTERS = re.compile(r"[^\W\d_eExX]|[eExX].*[^\W\d_]|^[eExX]|[eE]$")
 """A letter that neither an exponent nor a check character has."""
+_TRUTHS = {"true": 1, "false": 0}
 _VALUATIONS = (2, 3, 5, 7, 11, 13)
 _GREATEST_VALUATION = 12
 _PADIC = (2, 3, 5, 7)
@@ -105,6 +106,9 @@ def read_numbers(
     entries = values.tolist() if values.dtype.kind == "O" else []
     texts = [value for value in entries if isinstance(value, str)]
     last: list[int] = []
+    truths = [None if is_missing(value) else _TRUTHS.get(str(value).lower(), -1) for value in entries]
+    if texts and -1 not in truths:
+        values, entries, texts = objects(truths), truths, []
     if named := next((text for text in texts if _LETTERS.search(text)), None):
         raise EncodingError(
             f"it has letters, as {describe(named)}; letters='base-36' would read A … Z as 10 … 35, as IBAN does; "

@@ -71,26 +71,30 @@ def test_tables_that_have_no_columns(read):
         read(pa.table([[1], [2]], names=["x", "x"]))
 
 
-NOON, NO_TEXT = [datetime.time(12, 30)], r"^argument must be a string or a number, not .* at position \[0\]; "
+NOON, NO_TEXT = datetime.time(12, 30), r"^argument must be a string or a number, not .* at position \[0\]; "
 NANOSECOND = [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01 00:00:00.000000001")]
 
 
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (pl.Series(NOON), NO_TEXT + "take the seconds since midnight"),
-        (pd.Series(NOON), NO_TEXT + "take the seconds since midnight"),
+        (pd.Series([NOON.replace(tzinfo=datetime.UTC)]), NO_TEXT + "take the seconds since midnight"),
         (pl.Series([datetime.timedelta(1)]), NO_TEXT + "take its seconds"),
         (pd.Series(pd.period_range("2020-01", periods=2, freq="M")), NO_TEXT + "take its first day"),
         (np.array([2**60], dtype="datetime64[Y]"), "is no day that int64 counts"),
         # NumPy's arrays of Python's dates drop what pandas has beyond microseconds.
         (np.array(NANOSECOND, dtype=object), r"at position \[1\] has a time of day"),
     ],
-    ids=["polars", "pandas", "span", "period", "years", "nanoseconds"],
+    ids=["with a zone", "span", "period", "years", "nanoseconds"],
 )
 def test_times_that_are_no_numbers(column, words):
     with pytest.raises(EncodingError, match=words):
         read_values(column)
+
+
+@pytest.mark.parametrize("column", [pl.Series([NOON]), pd.Series([NOON]), ["12:30"], ["12:30:00.0"]])
+def test_times_of_day_are_seconds_since_midnight(column):
+    assert values_of(column) == [45_000]
 
 
 EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]

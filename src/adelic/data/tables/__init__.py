@@ -549,7 +549,7 @@ def _by_time(times: Coded, rows: Rows) -> NDArray[np.int8]:
     that was moved. Times that are no numbers and no dates are a ConfigurationError, and so are too few of them.
     """
     reading = Reading.of(times)
-    if reading.kind not in ("number", "date"):
+    if reading.kind not in ("number", "date", "time"):
         raise ConfigurationError(f"column {times.name!r} has no dates or numbers, so its rows have no order in time")
     entries = [listed[:-1] for listed in reading.entries(times)]
     order = list(zip(entries[0], entries[-1], strict=True)) if reading.kind == "date" else entries[0]

@@ -21,6 +21,7 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.rationals import Rationals, entries, is_pair, objects
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d(?:\.\d{1,9})?))?")
 _NUMBERS = (Rational, float, str, Decimal, np.number, np.bool_)
 
 
@@ -124,6 +125,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
     the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date, also as the
     text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
+    A time of day alone is its seconds since midnight.
     Nothing tells a whole number next to dates from such a number of days. With floats="never", for callers that take no
     policy, truth values are refused.
 
@@ -232,6 +234,19 @@ def is_date_text(value: str) -> bool:
     return _DATE.fullmatch(value.strip()) is not None
 
 
+def seconds_of(value: Any) -> Fraction | None:
+    """Return the seconds since midnight of a time of day, also of text such as "13:30" or "13:30:05"; else None.
+
+    >>> seconds_of("13:30"), seconds_of(datetime.time(0, 1)), seconds_of("25:00")
+    (Fraction(48600, 1), Fraction(60, 1), None)
+    """
+    is_read = isinstance(value, str | datetime.time) and _CLOCK.fullmatch(str(value).strip())
+    if not is_read:
+        return None
+    hour, minute, second = is_read.groups("0")
+    return 3600 * int(hour) + 60 * int(minute) + Fraction(second)
+
+
 def is_any_missing(values: Any) -> bool:
     """Return whether an entry of an array, a series or nested lists is None, NA or NaN.
 
@@ -243,6 +258,8 @@ def is_any_missing(values: Any) -> bool:
 
 def _plain(value: Any, row: int, floats: str) -> Any:
     """Return an object as `rationals.read` takes it in a list of numbers."""
+    if (seconds := seconds_of(value)) is not None:
+        return seconds
     if isinstance(value, str) and is_date_text(value):
         try:
             value = datetime.date.fromisoformat(value.strip())
