@@ -643,5 +643,5 @@ def test_times_of_day_are_seconds_and_new_ones_are_read_so():
     assert max(d.vocabulary) == 85_620  # 23:47
     places, new = ids_of({"at": ["01:01:30"]}, d.readings, d.vocabulary, words=d.words)
     assert (places.shape, new) == ((1, 1), (Fraction(3690),))
-    with pytest.raises(ConfigurationError, match="column 'at' has '25:00' in row 0 .* not a time of day"):
+    with pytest.raises(ConfigurationError, match=r"column 'at' has '25:00' in row 0 .* not a time of day"):
         ids_of({"at": ["25:00"]}, d.readings, d.vocabulary, words=d.words)
