@@ -34,7 +34,7 @@ import stdnum.us.rtn
 
 import adelic
 from adelic import probe
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, LossyFloatWarning
 from adelic.probing import ProbeWarning
 
 RNG = np.random.default_rng(99)
@@ -312,6 +312,15 @@ def test_truth_values_and_times_of_day_as_text_are_read():
     assert only(findings).sentence.startswith("size of at in 2 parts tells the target: 100.0 %")
     found = only(probe({"flag": [["False", "true"][flag] for flag in flags]}, flags == 1))
     assert found.codes(["true", "False", ""]).tolist() == [1, 0, -1]
+
+
+def test_floats_that_lost_digits_are_told_and_measurements_not(recwarn):
+    n = numbers(9, 300)
+    with pytest.warns(LossyFloatWarning, match="column x0, at position .*float32"):
+        probe(n.astype(np.float32), n % 7 < 3)
+    recwarn.clear()
+    probe(np.random.default_rng(0).normal(size=300), n % 7 < 3)
+    assert not recwarn
 
 
 def test_years_that_4_divides_are_no_leap_years():

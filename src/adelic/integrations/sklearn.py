@@ -24,6 +24,7 @@ from adelic.errors import (
     ConfigurationError,
     DecodingError,
     EncodingError,
+    LossyFloatWarning,
     RangeError,
     UnknownNameError,
     needs_extra,
@@ -490,7 +491,9 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 "features='auto' requires y to be passed, but the target y is None; give fit a target, or name moduli"
             )
         names = [self._names_in()[j] for j in self._chosen]
-        self.findings_ = probe(dict(zip(names, columns, strict=True)), y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LossyFloatWarning)  # `lossy` says what becomes of them
+            self.findings_ = probe(dict(zip(names, columns, strict=True)), y)
         found = Findings(one for one in self.findings_ if one.kind != "size")
         if not found:
             listed = ", ".join(names)
@@ -503,7 +506,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self._is_timed[j] or (reset and (self.calendar or self.features == AUTO)):
             dates, is_date, seconds = split_times(values)
             values = dates if is_date else values
-        column = read_column(values, floats=self.floats)
+        try:
+            column = read_column(values, floats=self.floats)
+        except EncodingError as error:
+            is_text = self.columns is None and any(isinstance(value, str) for value in values[:1].tolist())
+            raise (type(error)(f"{error}; or name the number columns, columns=[…]") if is_text else error) from None
         if seconds is not None:
             column = replace(column, real=column.numbers.numerators + seconds / 86_400, seconds=seconds)
         if reset:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, EncodingError, needs_extra
+from adelic.numbers.columns.lossy import check_lossy
 from adelic.numbers.columns.reading import columns_of, is_frame, is_missing, matrix_of, series_of
 from adelic.numbers.describe import describe
 from adelic.probing.laws import law_readings
@@ -270,6 +271,7 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0, letters: str | 
 
     Warns:
         ProbeWarning: a column is constant, has no numbers, or letters.
+        LossyFloatWarning: a column of floats has probably lost digits, as integers from 2^53 on, of float32 from 2^24.
 
     >>> rng = np.random.default_rng(0)
     >>> n = rng.integers(10**7, 10**8, 500)
@@ -291,6 +293,8 @@ def probe(X: Any, y: Any, *, alpha: float = 0.01, seed: int = 0, letters: str | 
     for name, values in zip(names, columns, strict=True):
         try:
             numbers, is_there = read_numbers(values[target.is_there], letters=letters)
+            if values.dtype.kind == "f" and numbers.decimals is not None:  # of measurements no digit is read
+                check_lossy(values, floats="shortest", lossy="warn", column=f"column {name}")
             some = _probe_column(name, numbers, target[is_there], alpha / len(columns), rng)
             found += [replace(one, letters=letters) for one in some]
         except EncodingError as error:
