@@ -17,6 +17,7 @@ from adelic.errors import (
     DecodingError,
     DivisionByZeroError,
     DomainError,
+    EncodingError,
     PrecisionError,
     SpaceError,
 )
@@ -130,6 +131,16 @@ def test_text_is_read_as_it_is_printed(p, data):
         assert again == x
         assert again.series() == x.series()
         assert (padic([text, q], p) == q).all()
+
+
+def test_arrays_are_made_of_numbers_that_are_known_in_part():
+    x = padic(["1/7 + O(7^2)", 3, "O(7^4)"], 7, 6)
+    for same in (padic(x, 7), padic([x[0], 3, x[2]], 7, 6), padic([list(x)], 7)[0]):
+        assert same.series().tolist() == x.series().tolist()
+    assert padic(x[0], 7).shape == ()
+    for wrong, error in ((x, SpaceError), ([x, x], EncodingError), (x.sqrt(errors="mask")[0], DomainError)):
+        with pytest.raises(error):
+            padic(wrong, 5 if wrong is x else 7)
 
 
 def test_text_of_other_systems():

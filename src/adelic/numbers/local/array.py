@@ -799,9 +799,10 @@ def padic(
     Args:
         values: whatever `AdeleSpace.encode` takes, of shape (*). Also p-adic numbers as text, known as far as it says:
             what `print` shows of a `PadicArray`, several on a line each, what `series` and PARI write, and Sage's modes
-            "series", "terse", "val-unit" and, for p up to 7, "digits"; or numbers of cypari and Sage themselves.
+            "series", "terse", "val-unit" and, for p up to 7, "digits"; or numbers of cypari and Sage themselves, one
+            `PadicArray`, or several of shape () in lists.
         p: prime.
-        precision: N, how many digits the window holds. When left out 16, or as many as text of p-adic numbers has.
+        precision: N, how many digits the window holds. When left out 16, or as many as p-adic numbers have.
         fractional_digits: F, how many of them are below p^0; when left out, as many as the numbers need.
         floats: as for `AdeleSpace.encode`.
 
@@ -856,9 +857,10 @@ def _read(values: Any, p: int, floats: str) -> tuple[rationals.Rationals, npt.ND
         numbers = rationals.read(values, floats=floats)
         return numbers, np.full(len(numbers.numerators), _EXACT)
     except EncodingError:
+        values = np.array(values, dtype=object) if isinstance(values, PadicArray) else values
         entries = rationals.entries(values.splitlines() if isinstance(values, str) and "\n" in values else values)
         found = [_parsed(entry, p) for entry in entries.flat]
-        if not any(found):
+        if entries.size and not any(found):
             raise
     pairs = [pair or (entry, _EXACT) for pair, entry in zip(found, entries.flat, strict=True)]
     exact = rationals.objects([value for value, _ in pairs]).reshape(entries.shape)
@@ -866,7 +868,10 @@ def _read(values: Any, p: int, floats: str) -> tuple[rationals.Rationals, npt.ND
 
 
 def _parsed(entry: Any, p: int) -> tuple[Fraction, int] | None:
-    """Return the rational number of a p-adic one's text, and the k of its O(p^k); None of all else."""
+    """Return the rational number of a p-adic one, or of its text, and the k of its O(p^k); None of all else."""
+    if isinstance(entry, PadicArray) and not entry.shape:
+        lift, depth, known = LocalField(Window((p,), (1,), 0)).lifts(entry)
+        return Fraction(lift.item(), p**depth), known.item() - depth
     if not isinstance(entry, str) and type(entry).__module__.partition(".")[0] not in _SYSTEMS:
         return None
     text = str(entry).strip()
