@@ -297,6 +297,16 @@ def test_rows_that_are_there_four_times_and_labels_of_forty_customers_confirm_no
     assert probe(rng.integers(0, 10**6, 40)[customers], rng.integers(0, 2, 40)[customers]) == []
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_day_is_like_is_confirmed_by_other_days_and_an_hour_by_any(seed):
+    rng = np.random.default_rng(seed)
+    minutes, low = rng.integers(0, 1440, 1200), np.repeat(rng.integers(0, 2, 60), 20)
+    days = np.repeat(np.datetime64("2024-01-01") + np.arange(60), 20).astype("datetime64[m]")
+    assert probe(days + minutes, low) == []
+    found = only(probe(days + minutes, minutes // 60 % 5 == 1))
+    assert found.sentence.startswith("hour of x0 tells the target: 100.0 %")
+
+
 def test_few_values_tell_by_their_size_and_by_arithmetic_that_half_of_them_shows():
     rng = np.random.default_rng(0)
     hours, flags = rng.integers(0, 24, 600), rng.integers(0, 2, 600)

@@ -403,17 +403,29 @@ def _probe_column(
         )
     if np.all(numbers.whole == numbers.whole[0]) and np.ptp(numbers.real) == 0:
         raise EncodingError("it is constant")
+    if numbers.seconds is None:
+        return _halved(name, numbers, target, alpha, rng)
+    # Times of one day are one example of what is read of days: a day's own target is told by every modulus.
+    days = _halved(name, replace(numbers, seconds=None), target, alpha / 2, rng)
+    return days + _halved(name, numbers, target, alpha / 2, rng, only="hour")
+
+
+def _halved(
+    name: str, numbers: Numbers, target: _Target, alpha: float, rng: np.random.Generator, only: str = ""
+) -> list[Finding]:
+    """Return the findings of a column, of which all readings are asked, or those whose names begin with a word."""
     of_value = _values(numbers)
-    has_few = of_value.max() < min(_FEW, len(numbers) - 1)
+    has_few = only == "" and of_value.max() < min(_FEW, len(numbers) - 1)
     alpha /= 1 + has_few
     place = np.argsort(rng.permutation(1 + of_value.max()))[of_value]
     order, half = np.argsort(place, kind="stable"), int(np.sum(place < (1 + place.max()) // 2))
     found: list[Finding] = []
     if place.max() >= _LEAST_VALUES - 1:
-        found += _search(name, numbers, target, (order[:half], order[half:]), of_value, alpha, rng)
+        found += _search(name, numbers, target, (order[:half], order[half:]), of_value, only, alpha, rng)
     if has_few and not found:
         order, half = rng.permutation(len(numbers)), len(numbers) // 2
-        found += _search(name, numbers, target, (order[:half], order[half:]), None, alpha, rng)
+        halves = order[:half], order[half:]
+        found += _search(name, numbers, target, halves, np.arange(len(numbers)), "size", alpha, rng)
     return found
 
 
@@ -429,25 +441,27 @@ def _search(
     numbers: Numbers,
     target: _Target,
     halves: tuple[Integers, Integers],
-    of_value: Integers | None,
+    of_value: Integers,
+    only: str,
     alpha: float,
     rng: np.random.Generator,
 ) -> Iterator[Finding]:
     """Yield the findings of one column: what one half chooses and the other one confirms.
 
-    With `of_value` equal numbers are one example, whose target is their mean, and are in one half. Else rows that are
-    there twice would confirm what a number's own target is, which every modulus tells. Without, size alone is tried.
+    Equal numbers are one example, whose target is their mean, and are in one half. Else rows that are there twice would
+    confirm what a number's own target is, which every modulus tells.
     """
     chooser = halves[0]
     a, b = (_Half(numbers[half], target[half].shares) for half in halves)
-    same_a, same_b = (np.arange(len(half)) if of_value is None else _again(of_value[half]) for half in halves)
+    same_a, same_b = (_again(of_value[half]) for half in halves)
     first_a, first_b = (np.unique(same, return_index=True)[1] for same in (same_a, same_b))
     values_a, values_b = a.numbers[first_a], b.numbers[first_b]
     n_screened = min(_SCREENED, max(2_000, _CELLS // target.shares.shape[1]))
     screened, sample = chooser[:n_screened], values_a[np.arange(min(n_screened, len(values_a)))]
-    tried = [] if of_value is None else list(readings(sample, min(GREATEST_MODULUS, len(sample))))
+    every = readings(sample, min(GREATEST_MODULUS, len(sample)))
+    tried = [one for one in every if one.name.startswith(only)]
     left_a, left_b = a.scaled(a), b.scaled(a)
-    had_size = False
+    had_size = only == "hour"
     for turn in range(_ROUNDS):
         means_a, means_b = (_means(same, left, 1 + same.max()) for same, left in ((same_a, left_a), (same_b, left_b)))
         is_confirmed = partial(_is_confirmed, a=values_a, b=values_b, left_a=means_a, left_b=means_b, rng=rng)
@@ -458,7 +472,7 @@ def _search(
         best = next((one for one, its in zip(confirmed, scores, strict=True) if its >= max(scores) - _NEARLY), None)
         best = best and _least(best, tried, a, b, partial(is_confirmed, alpha=alpha))
         score = _score(best, a, b) if best else 0.0
-        if turn == 0 and score < _SIMPLE and of_value is not None:
+        if turn == 0 and score < _SIMPLE and not only:
             for law in law_readings(numbers[screened], target[screened].whole, _two(target[screened].shares), rng):
                 if is_confirmed(law, alpha=alpha / _TRIED) and _score(law, a, b) > max(score + _BETTER, _LAWFUL):
                     best, score = law, _score(law, a, b)
