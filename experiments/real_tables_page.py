@@ -1,4 +1,4 @@
-"""Write the tables of docs/columns.md and docs/results/real-tables.md from the results of real_tables.py.
+"""Write the tables of docs/columns.md and of docs/results/real-tables*.md from the results of real_tables.py.
 
 python experiments/real_tables_page.py            # bring the pages up to date
 python experiments/real_tables_page.py --check    # exit code 1 if one is not
@@ -29,7 +29,7 @@ from adelic.cli.options import Flag
 from adelic_lab.report.plots import COLOURS, canvas, render
 
 RESULTS = common.RESULTS / "real-tables"
-PAGES = common.DOCS / "columns.md", common.DOCS / "results" / "real-tables.md"
+PAGES = [common.DOCS / name for name in ("columns.md", "results/real-tables.md", "results/real-tables-models.md")]
 PICTURES = {
     "probe.svg": ("births", "bank-codes"),
     "gallery.svg": ("unicode-digits", "hangul", "temperatures", "electricity", "iban", "zip-codes"),

@@ -18,7 +18,8 @@ _WHO = {
     "paper_aoe": "AOE paper, AOE",
 }
 _PAPER = {"learned": "paper_baseline", "adelic": "paper_aoe"}
-_ACD = {"majority": "majority", "logistic": "acd_logistic_regression", "mlp": "acd_mlp", "trees": None, "lookup": None}
+_ACD: dict[str, str | None] = {"majority": "majority", "logistic": "acd_logistic_regression", "mlp": "acd_mlp"}
+_ACD |= dict.fromkeys(("trees", "digit-trees", "lookup"))  # no figure
 
 
 @dataclass(frozen=True)
