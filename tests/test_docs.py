@@ -155,6 +155,18 @@ def test_further_tables_of_plans_and_excerpts_are_made_from_the_committed_result
         assert tables.filled(found) == found[0]
 
 
+def test_the_rates_of_the_recipe_fresh_are_those_that_searches_found():
+    page = (ROOT / "docs" / "number-theory" / "method.md").read_text(encoding="utf-8")
+    files = sorted((RESULTS_OF / "number-theory-rates").glob("*.toml"))
+    assert page.count("| 30.94 |") + len(files) == 5
+    for file in files:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        rates = [100 * trial["accuracy"] for trial in found["study"]["trials"]]
+        assert len(rates) == 8
+        best = f"{found['recipe']['learning_rate']:g} | {max(rates):.2f} | {min(rates):.2f}–{max(rates):.2f} |"
+        assert best in page
+
+
 def blocks(page, language):
     """Yield (line, text) of the code blocks of a page that are written in a language."""
     text = page.read_text(encoding="utf-8")
