@@ -401,6 +401,16 @@ def test_tables_as_they_are(works, shop, target):
             assert lines[0].endswith("prediction,probability" if target == "wind" else "prediction")
 
 
+def test_trees_read_what_the_probe_finds(works, tmp_path, monkeypatch):
+    """A remainder modulo 97, which no digit of the encoder's primes and bases shows; words and gaps have no code."""
+    monkeypatch.chdir(tmp_path)
+    cells = [(7919 * i, "" if i % 50 == 1 else "red" if i % 3 else "blue", 7919 * i % 97 < 40) for i in range(1500)]
+    lines = "\n".join(f"{n},{colour},{str(ok).lower()}" for n, colour, ok in cells)
+    Path("ids.csv").write_text(f"n,colour,ok\n{lines}\n", encoding="utf-8")
+    works("train", "ids.csv", "--target", "ok", "--model", "digit-trees", "--run-dir", "run")
+    assert result()["test"]["accuracy"] > 0.95 > 0.7 > result()["majority"]
+
+
 @pytest.mark.long
 def test_a_run_stops_when_validation_brings_nothing(works, refused, table):
     given = ("train", table, "--target", "multiple", "--columns", "n", *SMALL, "--epochs", "30")

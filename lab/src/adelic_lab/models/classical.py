@@ -62,6 +62,8 @@ TREES = 500
 MOST_TREE_ROWS = 200_000
 FEWEST_STOPPED = 100
 """With fewer training examples, a tenth of them says nothing: there are a fifth of the trees."""
+MOST_PROBED, FEWEST_PROBED = 20_000, 100
+"""Training examples that `adelic.probe` reads for these trees; of fewer it confirms too little."""
 _BLOCK = 1 << 16
 _MOST_CATEGORIES = 255  # of a feature, for scikit-learn's trees
 
@@ -317,6 +319,30 @@ def _digit_table(data: TrainValidation) -> Array:
     return table
 
 
+def _found_codes(data: TrainValidation) -> Callable[[Rows], Array]:
+    """Return the map from examples to the codes that `adelic.probe` finds in training examples, NaN for no code."""
+    from adelic.probing import Findings, ProbeWarning, probe
+
+    numbers = np.array([*(None,) * data.n_words, *data.numbers], dtype=object)
+
+    def columns(rows: Rows) -> dict[str, Array]:
+        return {str(j): column for j, column in enumerate(numbers[data.ids(rows)].T)}
+
+    found = Findings()
+    if len(data.y_train) >= FEWEST_PROBED and np.ptp(data.y_train) > 0:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ProbeWarning)  # of columns of words
+            found = probe(columns(data.X_train), data.y_train)
+
+    def codes(rows: Rows) -> Array:
+        if not found:
+            return np.empty((len(rows), 0), np.float32)
+        read = found.features(columns(rows)).astype(np.float32)
+        return np.where(read < 0, np.nan, read)
+
+    return codes
+
+
 def reads_any_number(options: Options, n_numbers: int) -> bool:
     """Return whether a fitted model reads numbers that its training data lack.
 
@@ -436,7 +462,7 @@ def _fit_mlp(options: Options, data: TrainValidation, seed: int, between: Betwee
 
 
 def _fit_digit_trees(options: Options, data: TrainValidation, seed: int, between: Between) -> Estimate:
-    """Fit gradient-boosted trees on size, digits and categories; a tenth of the training examples stops them.
+    """Fit gradient-boosted trees on size, digits, categories and what `adelic.probe` finds; a tenth of it stops them.
 
     Of more than `MOST_TREE_ROWS` training examples as many are drawn at random: more take minutes, and change little.
     """
@@ -446,10 +472,15 @@ def _fit_digit_trees(options: Options, data: TrainValidation, seed: int, between
     from sklearn.preprocessing import OrdinalEncoder
 
     part = training_subset(data, MOST_TREE_ROWS, seed)
-    inputs, y, is_class = make_inputs("digits", data), part.y_train, isinstance(data.objective, OneClass)
-    X = inputs(part.X_train)
-    used, size = ~np.isnan(X).all(axis=0), X.shape[1] // part.X_train.shape[1]
-    is_word = np.arange(X.shape[1]) % size == 0
+    y, is_class = part.y_train, isinstance(data.objective, OneClass)
+    digits_of, codes_of = make_inputs("digits", data), _found_codes(training_subset(data, MOST_PROBED, seed))
+
+    def inputs(rows: Rows) -> Array:
+        return np.concatenate([digits_of(rows), codes_of(rows)], axis=1)
+
+    X, n_digits = inputs(part.X_train), digits_of(part.X_train[:1]).shape[1]
+    used, place = ~np.isnan(X).all(axis=0), np.arange(X.shape[1])
+    is_word = (place % (n_digits // part.X_train.shape[1]) == 0) | (place >= n_digits)
     codes = OrdinalEncoder(
         dtype=np.float32, handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MOST_CATEGORIES - 1
     )
