@@ -233,25 +233,30 @@ def numbers_speed() -> str:
             named += f", {other}" if versus and task and other else ""
             add(named, versus or NAMES.get(other, other), kind, (ratio, narrow.get(name)), native["targets"].get(name))
     residues = common.loaded("encode_residues")["ratios"]
-    for sign, other in ((sign, other) for sign in "+*" for other in ("numpy", "galois")):
-        found = [ratio for name, ratio in residues.items() if name[0] == sign and name.endswith(other)]
-        spread = f"–{short(max(found))}"
-        add(f"{sign}, one digit", NAMES.get(other, other), "integers", (min(found), None), 1, spread)
+    for other in ("numpy", "galois"):
+        found = [ratio for name, ratio in residues.items() if name.endswith(other)]
+        add("+ and *, one digit", NAMES.get(other, other), "integers", (min(found), None), 1, f"–{short(max(found))}")
     decode = common.loaded("decode")
     for with_collector, words in (("", ""), ("_with_garbage_collector", ", Python's garbage collector on")):
         spread = " ({:.1f}–{:.1f})".format(*decode[f"range{with_collector}"])
         target = None if with_collector else decode["target_ratio"]
         add(f"`decode()`{words}", "gmpy2", "rationals", (decode[f"ratio{with_collector}"], None), target, spread)
-    for e in common.loaded("local_functions")["entries"]:
-        if e["size"] > 1:
-            digits = f", {e['digits']} digits" if e["digits"] > 1 else ""
-            add(e["task"] + digits, e["other"], "integers", (1 / e["ratio"], None), 1 / e["target"])
     kinds = ("integers", "rationals")
     rows = [
         [name, *(cells.get(kind, ["–"] * 3)[i] for i in range(3) for kind in kinds)] for name, cells in lines.items()
     ]
     head = [f"{kind}{note}" for note in ("", ", AVX2 alone", ": target") for kind in kinds]
     return table(["task", *head], rows)
+
+
+def padic_speed() -> str:
+    """Return how many times as fast as FLINT arrays of p-adic numbers are."""
+    rows = [
+        [e["task"], f"{e['digits']}", marked(1 / e["ratio"], 1 / e["target"]), f"{1 / e['target']:g}"]
+        for e in common.loaded("local_functions")["entries"]
+        if e["size"] > 1
+    ]
+    return table(["function", "digits", "speed", "target"], rows)
 
 
 NAMES = {"numpy": "NumPy", "flint": "python-flint", "pari": "PARI"}
@@ -412,9 +417,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 """What makes each table, by the name of its file of results."""
 OF_SPEEDS = {
-    made.__name__: made for made in (numbers_speed, numbers_sizes, numbers_origins, training_speed, training_products)
+    made.__name__: made
+    for made in (numbers_speed, padic_speed, numbers_sizes, numbers_origins, training_speed, training_products)
 }
-"""What makes the tables of docs/numbers.md and docs/performance.md, each of several files."""
+"""What makes the tables of docs/numbers.md, docs/padic.md and docs/performance.md, of other files."""
 
 if __name__ == "__main__":
     common.run(main)
