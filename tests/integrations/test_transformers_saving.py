@@ -246,8 +246,8 @@ def test_pickled_for_another_process(equipped, tmp_path, texts):
 @pytest.mark.parametrize(
     ("name", "operations"),
     [
-        ("GPT2LMHeadModel", ()),
-        ("BertModel", ()),
+        pytest.param("GPT2LMHeadModel", (), marks=pytest.mark.slow),
+        pytest.param("BertModel", (), marks=pytest.mark.slow),
         ("LlamaForCausalLM", ("+", "gcd")),
         pytest.param("BertForMaskedLM", (), marks=pytest.mark.slow),
     ],

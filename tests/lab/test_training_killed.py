@@ -134,7 +134,7 @@ def assert_same(folder, whole, n_epochs):
     assert (folder / "DONE").exists()
 
 
-@pytest.mark.long
+@pytest.mark.slow  # test_killed_at_every_write has every moment that matters
 def test_killed_at_random_moments(driven):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
     folder, (kills, inside) = driven("random")
