@@ -9,6 +9,7 @@ from adelic_lab.plans import read_plan
 from adelic_lab.results.recounting import asked_again
 
 QUICK = 100_000  # examples that are drawn in a second
+LONG = 1_000_000
 SEEDS = {"number-theory": 0, "columns": 1}  # older runs of columns with seed 0 kept no answers
 RUNS = [
     run
@@ -21,7 +22,11 @@ RUNS = [
 @pytest.mark.parametrize(
     "run",
     [
-        pytest.param(run, marks=[] if run.n <= QUICK else [pytest.mark.long], id=f"{run.row} {run.embedding}")
+        pytest.param(
+            run,
+            marks=[] if run.n <= QUICK else [pytest.mark.long if run.n <= LONG else pytest.mark.slow],
+            id=f"{run.row} {run.embedding}",
+        )
         for run in RUNS
     ],
 )

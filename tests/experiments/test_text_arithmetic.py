@@ -103,7 +103,7 @@ def steps(script, monkeypatch):
     monkeypatch.setattr(script, "SHARES", ())
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.usefixtures("steps")
 def test_a_model_learns_from_answers_what_is_asked(run):
     folder = run("operations", modules="made__sum", seconds=150)
@@ -317,6 +317,7 @@ def test_the_page_and_the_picture_are_those_of_the_results(script, shown):
     assert script.PICTURE.read_bytes() == script.drawn_curves(results)
 
 
+@pytest.mark.slow  # of files that change with new runs alone
 def test_committed_predictions_count_to_the_committed_results(script):
     for path in script.FOLDER.glob("*.parquet"):
         found = parse_object(path.with_suffix(".json").read_bytes())
