@@ -8,7 +8,7 @@ import pytest
 SCRIPT = "golden"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_kind_is_recorded_and_compared(script, capsys, tmp_path, monkeypatch):
     """The record is made twice: a network of the command line has the same weights each time, also after a kill."""
     assert script.record(tmp_path / "a", "table-classes")
