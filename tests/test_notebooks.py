@@ -62,7 +62,10 @@ def forked_kernels(forked):
     return Manager
 
 
-MARKS = {"numbers": (), **dict.fromkeys(("equip", "collatz", "greatest-common-divisors"), pytest.mark.slow)}
+MARKS = {
+    "numbers": (),
+    **dict.fromkeys(("equip", "collatz", "conics", "greatest-common-divisors", "schubert"), pytest.mark.slow),
+}
 
 
 @pytest.mark.parametrize(

@@ -343,6 +343,7 @@ def test_reasoning_gyms_own_scorer_gives_no_less_than_is_counted_right(script):
             assert n / of - 1e-9 <= scores[module] <= 1
 
 
+@pytest.mark.slow  # of committed answers, as above
 def test_wrong_numbers_have_a_derivation_and_wrong_rewritings_are_those_of_the_page(script, section):
     wrong = []
     tests = functools.cache(lambda name, modules: script.read(script.QUESTIONS.with_stem(name), modules)[1])

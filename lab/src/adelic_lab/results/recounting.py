@@ -1,6 +1,7 @@
 """The answers of a run to the questions of a drawn task, which are drawn again: anybody can count them."""
 
-from typing import Any
+import json
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,18 +37,8 @@ def asked_again(result: Result) -> dict[str, tuple[Operands, Answers, Answers]] 
     """
     if result.wrong is None:
         return None
-    kept: dict[str, Any] = {key: value for key, value in result.configuration["data"].items() if key != "seed"}
-    data = source(kept.pop("task"), **kept)
-    assert isinstance(data, DrawnData)
-    trained_on, _ = data.questions(result.seed)
-    asked: dict[str, tuple[Operands, Answers]] = {}
-    for operands, answers in data.tests(result.seed, trained_on):
-        if "test" in asked:
-            operands, answers = (np.concatenate(pair) for pair in zip(asked["test"], (operands, answers), strict=True))
-        asked["test"] = operands, answers
-        if len(answers) >= result.test["cases"]:
-            break
-    asked |= {split: (operands, answers) for split, operands, answers in data.never_seen(result.seed, trained_on)}
+    kept = {key: value for key, value in result.configuration["data"].items() if key != "seed"}
+    asked = _drawn(json.dumps(kept), result.seed, result.test["cases"])
     if digest(asked.values()) != result.asked_sha256:
         raise RunFolderError(
             f"{result.row}, seed {result.seed}: other questions are drawn today than those of the run; count it with "
@@ -57,3 +48,20 @@ def asked_again(result: Result) -> dict[str, tuple[Operands, Answers, Answers]] 
         split: (operands, answers, answers_given(answers, unpack_wrong(result.wrong[split])))
         for split, (operands, answers) in asked.items()
     }
+
+
+@lru_cache(maxsize=2)  # many runs of a plan were asked the same
+def _drawn(configuration: str, seed: int, cases: int) -> dict[str, tuple[Operands, Answers]]:
+    """Return the questions and answers of each split, "test" first; of test as many parts as have so many cases."""
+    kept = json.loads(configuration)
+    data = source(kept.pop("task"), **kept)
+    assert isinstance(data, DrawnData)
+    trained_on, _ = data.questions(seed)
+    asked: dict[str, tuple[Operands, Answers]] = {}
+    for operands, answers in data.tests(seed, trained_on):
+        if "test" in asked:
+            operands, answers = (np.concatenate(pair) for pair in zip(asked["test"], (operands, answers), strict=True))
+        asked["test"] = operands, answers
+        if len(answers) >= cases:
+            break
+    return asked | {split: (operands, answers) for split, operands, answers in data.never_seen(seed, trained_on)}
