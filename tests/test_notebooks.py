@@ -62,14 +62,8 @@ def forked_kernels(forked):
     return Manager
 
 
-MARKS = {
-    "numbers": (),
-    **dict.fromkeys(("equip", "collatz", "conics", "greatest-common-divisors", "schubert"), pytest.mark.slow),
-}
-
-
 @pytest.mark.parametrize(
-    "path", [pytest.param(p, id=p.stem, marks=MARKS.get(p.stem, pytest.mark.long)) for p in NOTEBOOKS]
+    "path", [pytest.param(p, id=p.stem, marks=() if p.stem == "numbers" else pytest.mark.long) for p in NOTEBOOKS]
 )
 def test_a_notebook_runs(path, forked_kernels):
     """In a process of its own, to the outputs that are committed, but for their figures."""

@@ -317,7 +317,7 @@ def test_the_page_and_the_picture_are_those_of_the_results(script, shown):
     assert script.PICTURE.read_bytes() == script.drawn_curves(results)
 
 
-@pytest.mark.slow  # of files that change with new runs alone
+@pytest.mark.long
 def test_committed_predictions_count_to_the_committed_results(script):
     for path in script.FOLDER.glob("*.parquet"):
         found = parse_object(path.with_suffix(".json").read_bytes())
@@ -343,7 +343,7 @@ def test_reasoning_gyms_own_scorer_gives_no_less_than_is_counted_right(script):
             assert n / of - 1e-9 <= scores[module] <= 1
 
 
-@pytest.mark.slow  # of committed answers, as above
+@pytest.mark.long
 def test_wrong_numbers_have_a_derivation_and_wrong_rewritings_are_those_of_the_page(script, section):
     wrong = []
     tests = functools.cache(lambda name, modules: script.read(script.QUESTIONS.with_stem(name), modules)[1])

@@ -100,7 +100,7 @@ def whole(tmp_path_factory):
     ("number", "status", "words"),
     [
         (signal.SIGTERM, 143, "adelic: stopped by SIGTERM after"),
-        pytest.param(signal.SIGINT, 130, "adelic: interrupted after", marks=pytest.mark.slow),
+        (signal.SIGINT, 130, "adelic: interrupted after"),
         (signal.SIGKILL, 2, "adelic: process 1 ended with -9; the same command goes on"),
     ],
 )

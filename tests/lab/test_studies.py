@@ -306,7 +306,7 @@ def test_optunas_settings_are_left_alone(study, capsys):
 
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
-@pytest.mark.parametrize("signum", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_storage_is_written_is_obeyed_afterwards(study, tmp_path, signum):
     """Whichever commit it meets: one line says so, and the study goes on to its end."""
 

@@ -147,7 +147,7 @@ def test_killed_at_random_moments(driven):
     ("name", "n_epochs", "checkpoints"),
     [
         ("epochs", 2, 2),  # after each epoch
-        pytest.param("steps", 1, 8, marks=pytest.mark.slow),  # after each step
+        pytest.param("steps", 1, 8, marks=pytest.mark.long),  # after each step
     ],
 )
 def test_killed_at_every_write(driven, name, n_epochs, checkpoints):
