@@ -200,15 +200,20 @@ class NumberArray:
             (c._real.broadcast_to(shape), c._finite.broadcast_to(shape).reshape((-1,))) for c in (self, other)
         )
         place = _AT_A_PLACE[name](a, b)
-        places = self._at_places(lambda: getattr(finite, name)(x, y, self._window), place)
+        places = self._at_places(lambda: self._operate(name, x, y), place)
         # Errors of approximations are not followed through arithmetic: NaN shows this, and 0 would claim exactness.
         is_approximate = self._errors is not None or other._errors is not None
         return type(self)(self.space, place, places, np.full(shape, np.nan) if is_approximate else None)
 
+    def _operate(self, name: str, x: FinitePlaces, y: Any) -> FinitePlaces:
+        """Return the p-adic coordinates of a sum, difference, product or quotient, or of the power by y."""
+        places: FinitePlaces = getattr(finite, name)(x, y, self._window)
+        return places
+
     def _raised(self, k: int) -> Self:
         """Return the power by k >= 1."""
         place = finite.repeated(self._real, k, operator.mul)
-        places = self._at_places(lambda: finite.power(self._finite.reshape((-1,)), k, self._window), place)
+        places = self._at_places(lambda: self._operate("power", self._finite.reshape((-1,)), k), place)
         errors = self._errors if k == 1 or self._errors is None else np.full(self.shape, np.nan)
         return type(self)(self.space, place, places, errors)
 
@@ -365,7 +370,9 @@ class NumberArray:
         )
         if precision is None:
             precision = {p: n + f - old.fractional_digits for p, n in zip(old.primes, old.precisions, strict=True)}
-        return self._in_window(checked_window(old.primes, precision, f))
+        checked = checked_window(tuple(dict.fromkeys(old.primes)), precision, f)  # which has each prime once
+        counts = dict(zip(checked.primes, checked.precisions, strict=True))
+        return self._in_window(Window(old.primes, tuple(counts[p] for p in old.primes), checked.fractional_digits))
 
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers are equal as far as both are known.

@@ -1,11 +1,14 @@
 """From coordinates back to algebraic numbers: Chinese remainders, lattice reduction, and a proof that no other fits.
 
-Let M be the product of p^known over the primes, t the root θ modulo M and r the number α modulo M. The vectors (n, m),
-n in Z[θ] and m an integer, with n(t) ≡ m·r (mod M) are a lattice of determinant M. If α = n/m, then (n, m) is one of
-them, and a short one, which LLL finds. (With F fractional digits the digits belong to S·α, S = ∏ p^F.)
+Let L be the product of p^known over the primes where f has a root, t the root θ modulo L and r the number α modulo L.
+Let K be the product over the other primes, of as many digits as are known of every coefficient, and c those of α modulo
+K. The vectors (n, m), n in Z[θ] and m an integer, with n(t) ≡ m·r (mod L) and n ≡ m·c (mod K) are a lattice of
+determinant M = L·K^d. If α = n/m, then (n, m) is one of them, and a short one, which LLL finds. (With F fractional
+digits the digits belong to S·α, S = ∏ p^F.)
 
 That no other number fits is then proven. If α and α' have the same digits and D, m are denominators of theirs, then
-β = lcm(D, m)·(α − α') lies in the ideal {β: β(t) ≡ 0 mod M} of Z[θ], which has index M. So |N(β)| >= M unless β = 0.
+β = lcm(D, m)·(α − α') lies in the ideal {β: β(t) ≡ 0 mod L, β ≡ 0 mod K} of Z[θ], which has index M. So |N(β)| >= M
+unless β = 0.
 But the norm is the product of the d conjugates of β, each of which is bounded by the conjugates of α and α' (`Height`).
 
 How far it reaches. Let c bound the conjugates of α, and measure vectors by ‖(n, m)‖² = Σ |σ(n)|² + (c·m)², σ over the
@@ -19,13 +22,13 @@ Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rat
 """
 
 from fractions import Fraction
-from math import ceil, gcd, isfinite, lcm
+from math import ceil, gcd, isfinite, lcm, prod
 from typing import Any
 
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.algebraic.place import InfinitePlace
 from adelic.numbers.algebraic.polynomials import Element
-from adelic.numbers.decoding.reconstruction import chinese_remainder, scaled_residue
+from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.hensel import BelowWindowError, Residue
 
 Field = Any
@@ -38,14 +41,15 @@ _LIMIT = 2000  # heights are below 2^1024
 def decode(field: Field, residues: list[Residue], place: InfinitePlace) -> Element | None:
     """Return the one number with these coordinates, or None if none is proven to be it.
 
-    Residues are of p^F · α at each prime, and the place holds one number.
+    Residues are of p^F · α, one for each coordinate at a prime, and the place holds one number.
     """
     denominator, house = float(place.height.denominator), float(place.height.house)
     if not (isfinite(denominator) and isfinite(house)):
         return None
-    r, modulus, scale = scaled_residue(residues, field.primes, field.fractional_digits)
-    t = chinese_remainder(list(field.roots), tuple(p**r.known for p, r in zip(field.primes, residues, strict=True)))
-    for numerators, m in _short_vectors(field, r, t, modulus, scale * Fraction(house)):
+    scale = prod(field.primes) ** field.fractional_digits
+    basis = _basis(field, residues, scale)
+    modulus = prod(row[i] for i, row in enumerate(basis))
+    for numerators, m in _short_vectors(field, basis, scale * Fraction(house)):
         element = polynomials.reduce([Fraction(n, m * scale) for n in numerators], field.polynomial)
         conjugates = field.conjugates(element)
         # Is β, with its bound D of a denominator of S·α, below M in norm?
@@ -60,18 +64,43 @@ def decode(field: Field, residues: list[Residue], place: InfinitePlace) -> Eleme
     return None
 
 
-def _short_vectors(field: Field, r: int, t: int, modulus: int, house: Fraction) -> list[tuple[tuple[int, ...], int]]:
-    """Return short (n, m), m > 0, with n(t) ≡ m·r (mod M), by LLL.
+def _basis(field: Field, residues: list[Residue], scale: int) -> list[list[int]]:
+    """Return the basis of the lattice of the (n, m) that S·α may be: triangular, with the determinant M."""
+    d, rest = field.degree, iter(residues)
+    degree_one, others = [], []  # (p^known, S·α, t), and (p^known, coefficients of S·α)
+    for p, t in zip(field.primes, field.roots, strict=True):
+        here = [next(rest) for _ in range(d if t is None else 1)]
+        power, unit = p ** min(r.known for r in here), scale // p**field.fractional_digits
+        values = [r.value * unit % power for r in here]
+        if t is None:
+            others.append((power, values))
+        else:
+            degree_one.append((power, values[0], t % power))
+    k, moduli = prod(power for power, _ in others), tuple(power for power, *_ in (*others, *degree_one))
+
+    def constant(n: list[int], m: int) -> int:
+        """Return the least constant coefficient >= 0 that n has next to others and m."""
+        at_others = [m * values[0] for _, values in others]
+        at_roots = [m * r - t * polynomials.evaluate(n, t, power) for power, r, t in degree_one]
+        return chinese_remainder(at_others + at_roots, moduli)
+
+    powers = [[k * int(i == j) for j in range(d - 1)] for i in range(d - 1)]
+    coefficients = [chinese_remainder([values[i] for _, values in others], moduli[: len(others)]) for i in range(1, d)]
+    return [
+        [prod(moduli)] + [0] * d,
+        *([constant(n, 0), *n, 0] for n in powers),
+        [constant(coefficients, 1), *coefficients, 1],
+    ]
+
+
+def _short_vectors(field: Field, basis: list[list[int]], house: Fraction) -> list[tuple[tuple[int, ...], int]]:
+    """Return short (n, m) of a lattice, m > 0, by LLL.
 
     The length is as in the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
     them (Re + Im)² + (Re − Im)² = |z|² + |z̄|².
     """
     degree = field.degree
     matrix = polynomials.load_flint().fmpz_mat
-    # As numbers a + b·θ + … and m: M, then θ^i − t^i, then r with m = 1. They have determinant M.
-    basis = [[modulus] + [0] * degree]
-    basis += [[-pow(t, i, modulus)] + [int(k == i) for k in range(1, degree + 1)] for i in range(1, degree)]
-    basis += [[r] + [0] * (degree - 1) + [1]]
     lengths = []
     for i in range(degree):
         power = field.conjugates((tuple(int(k == i) for k in range(degree)), 1))
@@ -86,10 +115,10 @@ def _short_vectors(field: Field, r: int, t: int, modulus: int, house: Fraction) 
 def _has_digits(field: Field, element: Element, residues: list[Residue]) -> bool:
     """Return whether a number has given digits, as far as these are known."""
     try:
-        found = [field.residue(element, j) for j in range(field.n_primes)]
+        found = [x for k in range(field.n_primes) for x in field.residues(element, k)]
     except BelowWindowError:
         return False
-    return all((x - r.value) % p**r.known == 0 for x, r, p in zip(found, residues, field.primes, strict=True))
+    return all((x - r.value) % p**r.known == 0 for x, r, p in zip(found, residues, field.window.primes, strict=True))
 
 
 def _is_near(image: polynomials.Ball, place: InfinitePlace) -> bool:

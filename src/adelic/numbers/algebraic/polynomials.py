@@ -231,6 +231,16 @@ def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
     return dict(sorted((int(r), int(k)) for r, k in ring([c % p for c in f]).roots()))
 
 
+def simple_root(f: tuple[int, ...], p: int, precision: int) -> int | None:
+    """Return the root of f modulo p^precision that is the smallest simple root modulo p; None if there is none.
+
+    >>> simple_root((-2, 0, 1), 7, 4), simple_root((-2, 0, 1), 5, 4), simple_root((-2, 0, 0, 1), 5, 4)
+    (2166, None, 303)
+    """
+    r = next((r for r, multiplicity in roots_modulo(f, p).items() if multiplicity == 1), None)
+    return None if r is None else hensel_root(f, r, p, precision)
+
+
 def splits(f: tuple[int, ...], p: int) -> bool:
     """Return whether f is a product of different linear factors modulo a prime p.
 

@@ -1,10 +1,15 @@
-"""Algebraic numbers as adeles: a number field Q(θ), θ a root of f, at an infinite place and at primes that split f.
+"""Algebraic numbers as adeles: a number field Q(θ), θ a root of f, at an infinite place and at primes.
 
 A root t of f in Z_p makes c(θ) → c(t) a ring homomorphism from the field to Q_p, as a root in the real or complex
 numbers does to those. So sums and products stay coordinate-wise, as the paper has them for the rationals. Which of the
 roots in Z_p is taken is a choice of one of the prime ideals above p: here it is the root that is smallest modulo p.
+
+Where f has no simple root modulo p, the field is embedded into Q_p[x]/f, the product of its completions at all primes
+above p. A number then has as many coordinates at p as the field has degree: its coefficients. Sums act on each of them,
+and products on all of them, as on polynomials modulo f (`adelic.numbers.local.extensions`).
 """
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -25,9 +30,10 @@ from adelic.numbers.algebraic.polynomials import Element
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.coordinates import measured, number_array, read_digits
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.finite import FinitePlaces
-from adelic.numbers.hensel import BelowWindowError
-from adelic.numbers.local.extensions import ExtensionField, extension
+from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.hensel import BelowWindowError, NothingKnownError
+from adelic.numbers.local.extensions import ExtensionArray, ExtensionField, ramification
+from adelic.numbers.number_array import NoPlace
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
@@ -39,6 +45,7 @@ BITS = 64
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
 
+_IN_ALGEBRA = {"multiply": operator.mul, "divide": operator.truediv, "power": operator.pow}
 _NEAR = 0.1  # the greatest distance of a user's approximation from a root, relative to max(1, |root|)
 _MOST_BITS = 1000.0  # of bounds that float64 holds
 
@@ -47,8 +54,8 @@ _MOST_BITS = 1000.0  # of bounds that float64 holds
 class AlgebraicSpace:
     """The numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial f, at one infinite place and at primes.
 
-    The field Q(θ) is embedded into the real or complex numbers and into Q_p for finitely many primes p. Needs
-    python-flint.
+    The field Q(θ) is embedded into the real or complex numbers and, for finitely many primes p, into Q_p, if f has a
+    simple root modulo p, and otherwise into Q_p[x]/f. Needs python-flint.
 
     Args:
         polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first, or a polynomial of sympy or
@@ -56,7 +63,7 @@ class AlgebraicSpace:
         root: an approximation of the real or complex root that is θ at the infinite place. If it is left out, the
             greatest real root; if none is real, of those above the real line the one furthest to the right.
         n_primes: how many primes, by default 7; the first ones at which f splits into different linear factors.
-        primes: the primes instead of their number; at each of them f has to split so.
+        primes: the primes instead of their number, any ones.
         precision: N, how many digits a window holds.
         fractional_digits: F, how many of them are below p^0, as for `AdeleSpace`.
 
@@ -64,7 +71,7 @@ class AlgebraicSpace:
         polynomial: the coefficients of f, integers, the constant one first.
         root: the root that the infinite place takes for θ, to float64; its imaginary part is 0 only if it is real.
         primes, precision, fractional_digits: as for `AdeleSpace`.
-        roots: θ modulo p^precision for each prime, the lift of the smallest root modulo p.
+        roots: θ modulo p^precision for each prime, the lift of the smallest simple root modulo p; None without one.
 
     Raises:
         SpaceError: the polynomial, the root or a prime does not fit; the message tells why.
@@ -80,6 +87,9 @@ class AlgebraicSpace:
     >>> a, b = space.encode(["1 + 3*x", "x/5"])
     >>> (a * b).decode()    # (1 + 3√2)·√2/5 = 6/5 + √2/5
     (Fraction(6, 5), Fraction(1, 5))
+    >>> inert = AlgebraicSpace("x^2 - 2", primes=(5, 7), precision=4)      # 2 is no square modulo 5
+    >>> print(inert.encode("1 + 3*x"))
+    (5.24264, …0001_5, …0003_5, …4643_7)
     """
 
     polynomial: tuple[int, ...]
@@ -106,8 +116,6 @@ class AlgebraicSpace:
         elif n_primes is not None:
             raise SpaceError(f"n_primes={describe(n_primes)} is how many primes are found if primes=… are left out")
         window = checked_window(primes, precision, fractional_digits)
-        for p in window.primes:
-            _check_splitting(f, p)
         values = (f, chosen, window.primes, precision, window.fractional_digits)
         for field, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, field.name, value)
@@ -122,18 +130,39 @@ class AlgebraicSpace:
         """Return the number of primes."""
         return len(self.primes)
 
-    @property
+    @cached_property
     def window(self) -> Window:
-        """Return the parameters as the kernels take them."""
-        return Window(self.primes, (self.precision,) * self.n_primes, self.fractional_digits)
+        """Return the parameters as the kernels take them: a prime as often as numbers have coordinates there."""
+        primes = tuple(p for p, t in zip(self.primes, self.roots, strict=True) for _ in range(self._n_coordinates(t)))
+        return Window(primes, (self.precision,) * len(primes), self.fractional_digits)
+
+    def _n_coordinates(self, root: int | None) -> int:
+        """Return how many coordinates numbers have at a prime, by θ there."""
+        return self.degree if root is None else 1
 
     @cached_property
-    def roots(self) -> tuple[int, ...]:
-        """Return θ modulo p^precision for each prime, the lift of the smallest root modulo p."""
-        f = self.polynomial
-        return tuple(
-            polynomials.hensel_root(f, min(polynomials.roots_modulo(f, p)), p, self.precision) for p in self.primes
-        )
+    def roots(self) -> tuple[int | None, ...]:
+        """Return θ modulo p^precision for each prime, the lift of the smallest simple root; None without one."""
+        return tuple(polynomials.simple_root(self.polynomial, p, self.precision) for p in self.primes)
+
+    @cached_property
+    def _algebras(self) -> dict[int, tuple[slice, int]]:
+        """Return, for the primes without a root, where their coordinates are, and the ramification of Q_p[x]/f."""
+        found, start = {}, 0
+        for p, t in zip(self.primes, self.roots, strict=True):
+            stop = start + self._n_coordinates(t)
+            if t is None:
+                found[p] = slice(start, stop), ramification(self.polynomial, p)
+            start = stop
+        return found
+
+    def _algebra(self, p: int, places: FinitePlaces, window: Window) -> ExtensionArray:
+        """Return the coordinates (*) of a window at a prime without a root, as numbers of Q_p[x]/f."""
+        rows, e = self._algebras[p]
+        f, n = places.below(window), places.digits.shape[-1]
+        field = ExtensionField(self.polynomial, e, Window((p,) * self.degree, (n,) * self.degree, f))
+        here = FinitePlaces(places.digits[..., rows, :], places.known[..., rows])
+        return ExtensionArray(field, NoPlace.of(here.known.shape[:-1]), here)
 
     @property
     def degree(self) -> int:
@@ -145,41 +174,26 @@ class AlgebraicSpace:
         """Return how many rows of the layout the infinite place takes: 1 if it is real, 2 if it is complex."""
         return 1 if self.root.imag == 0 else 2
 
-    def completion(self, p: int) -> ExtensionField:
-        """Return the completion at a prime over which one prime of the field lies: Q_p[x]/f, in the space's window.
+    def residues(self, element: Element, k: int, window: Window | None = None) -> list[int]:
+        """Return the coordinates p^F · α mod p^N of a number of the field at the k-th prime.
 
-        Such p do not split, and are no `primes` of a space. f has to be irreducible modulo p, or an Eisenstein
-        polynomial; the error tells if f(x + a) is one. Numbers are given by their coefficients, and `decode` returns
-        these.
-
-        Raises:
-            SpaceError: f is neither of the two at p.
-
-        >>> field = AlgebraicSpace("x^2 - 2", root=1.414).completion(5)
-        >>> a, b = field.from_coefficients([[1, 3], [0, Fraction(1, 3)]])     # 1 + 3√2, √2/3
-        >>> (a * b).decode().tolist(), a.norm().decode(max_denominator=1)
-        ([Fraction(2, 1), Fraction(1, 3)], Fraction(-17, 1))
+        They are in the space's window or another. At a prime with a root a denominator that p divides need not lead
+        below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic integer. More digits of θ tell. A
+        BelowWindowError means that α has digits below the window.
         """
-        return extension(p, self.polynomial, self.precision, fractional_digits=self.fractional_digits)
-
-    def residue(self, element: Element, j: int, window: Window | None = None) -> int:
-        """Return p^F · α mod p^N for a number α of the field at the j-th prime, in the space's window or another.
-
-        A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
-        integer. More digits of θ tell. A BelowWindowError means that α has digits below the window.
-        """
+        p, theta = self.primes[k], self.roots[k]
+        n, f = (window or self.window).precision, (window or self.window).fractional_digits
         numerators, denominator = element
-        p, f = self.primes[j], (window or self.window).fractional_digits
-        n = (window or self.window).precisions[j]
+        if theta is None:
+            return [hensel.residue(c, denominator, p, n, f).value for c in numerators]
         e = valuation(denominator, p)
-        theta = self.roots[j]
         # Dividing by p^e takes e digits away, so θ has to be known to e more.
         if n + e > self.precision:
             theta = polynomials.hensel_root(self.polynomial, theta % p, p, n + e)
         value = polynomials.evaluate(numerators, theta, p ** (n + e)) * p**f
         if value % p**e:
             raise BelowWindowError(e - valuation(value, p) + f)
-        return int(value // p**e * pow(denominator // p**e, -1, p**n) % p**n)
+        return [int(value // p**e * pow(denominator // p**e, -1, p**n) % p**n)]
 
     def conjugates(self, element: Element) -> list[Any]:
         """Return the images of a number under all embeddings into the complex numbers, as balls of python-flint.
@@ -234,11 +248,11 @@ class AlgebraicSpace:
         >>> AlgebraicSpace("x^2 - 2", primes=(7,))._with_window(Window((7,), (9,), 1)).precision
         9
         """
-        primes, precision, fractional_digits = window.parameters
+        _, precision, fractional_digits = window.parameters
         return AlgebraicSpace(
             polynomials.to_text(self.polynomial),
             root=self.root,
-            primes=primes,
+            primes=self.primes,
             precision=precision,  # type: ignore[arg-type]  # digits by prime are refused
             fractional_digits=fractional_digits,
         )
@@ -260,16 +274,19 @@ class AlgebraicSpace:
     ) -> tuple[InfinitePlace, FinitePlaces]:
         """Return the coordinates of numbers of the field in a window."""
         size = len(elements)
-        digits = np.empty((size, self.n_primes, window.precision), dtype=finite.digit_dtype(self.primes))
+        digits = np.empty((size, len(window.primes), window.precision), dtype=finite.digit_dtype(self.primes))
         images, height = [], np.empty((size, 2))
         for i, element in enumerate(elements):
-            for j, p in enumerate(self.primes):
+            j = 0
+            for k, p in enumerate(self.primes):
                 try:
-                    residue = self.residue(element, j, window)
+                    residues = self.residues(element, k, window)
                 except BelowWindowError as error:
                     position = np.unravel_index(i, shape)
                     raise self._window_error(element, position, p, error.needed) from None
-                digits[i, j] = hensel.to_digits(residue, p, window.precision)[::-1]
+                for residue in residues:
+                    digits[i, j] = hensel.to_digits(residue, p, window.precision)[::-1]
+                    j += 1
             conjugates = self.conjugates(element)
             images.append(conjugates[0])
             height[i] = _upper_float(Fraction(element[1])), _upper_float(polynomials.house(conjugates))
@@ -284,10 +301,11 @@ class AlgebraicSpace:
         """Return the array with these coordinates, for decoding the output of a network or a file.
 
         The numbers are taken to be n/m, n in Z[θ], with m and the absolute values of all conjugates at most H, with
-        (2^d · H³ · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
+        (2^d · H³ · ∏ p^F)^d = ∏ p^N, d the degree and p^N once for each row. `decode` proves
+        that no other such number has the digits.
 
         Args:
-            digits: integers, (*, n_primes, precision), most significant digit first.
+            digits: integers, (*, rows, precision), most significant digit first; a row is a coordinate at a prime.
             value: the images at the infinite place, floats or complex numbers (*); None if they are not known.
             radius: error bounds of the values, of each of real and imaginary part, (*); float64 rounding when left out.
 
@@ -303,7 +321,7 @@ class AlgebraicSpace:
         parts = self._measured_parts(value, radius, given.shape[:-2])
         shape = parts[0].shape
         # log2 of H³, a little below
-        room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
+        room = self.precision * sum(map(log2, self.window.primes)) * (1 - 1e-12) / self.degree - self.degree
         room -= self.fractional_digits * sum(map(log2, self.primes))
         if room < 0:
             raise EncodingError(
@@ -394,19 +412,6 @@ def _first_primes(f: tuple[int, ...], n_primes: Any) -> tuple[int, ...]:
     return primes
 
 
-def _check_splitting(f: tuple[int, ...], p: int) -> None:
-    """Raise `SpaceError` unless f is a product of different linear factors modulo p."""
-    found = polynomials.roots_modulo(f, p)
-    if len(found) < len(f) - 1:
-        repeated = next((r for r, multiplicity in found.items() if multiplicity > 1), None)
-        why = f"{len(found)} of its {len(f) - 1} roots are there" if repeated is None else f"{repeated} is repeated"
-        raise SpaceError(
-            f"{polynomials.to_text(f)} does not split into different linear factors modulo {p}: {why}; "
-            f"leave primes=… out to have primes found; completion({p}) has its numbers if it is irreducible "
-            f"modulo {p}, or Eisenstein"
-        )
-
-
 def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     """Return the root of f near a user's approximation, or the default; its imaginary part is 0 only if it is real."""
     roots = sorted((to_complex(w) for w in polynomials.complex_roots(f, BITS)), key=lambda w: (w.real, w.imag))
@@ -475,7 +480,8 @@ class AlgebraicArray(AdeleArray):
     def tensor(self) -> npt.NDArray[np.float32]:
         """Return the layout, float32 (*, n_rows + n_primes, precision): [0, …, 0, q], then the digits at each prime.
 
-        At a complex place two such rows come before the primes: the real part and the imaginary part.
+        At a complex place two such rows come before the primes: the real part and the imaginary part. A prime where f
+        has no simple root has as many rows of digits as the field has degree, one for each coefficient.
 
         Raises:
             RangeError: a coordinate at the infinite place is beyond float32.
@@ -495,8 +501,9 @@ class AlgebraicArray(AdeleArray):
         A tuple holds the coefficients of 1, θ, θ^2, …. The numbers are found by lattice reduction, and returned only if
         they are proven to be the ones (`adelic.numbers.algebraic.decoding`). An encoded number n/m, n in Z[θ], whose
         conjugates are at most c in absolute value, is sure to be decoded if (2^d · m² · c)^d < ∏ p^N, with d the
-        degree; with fractional digits F, if ∏ p^F · n/m fulfils this. With (2·m·c)^d >= ∏ p^N nothing is decoded, since
-        another number may have the same digits. Floats bound m and c: both must be below 10^308.
+        degree and p^N once for each coordinate; with fractional digits F, if ∏ p^F · n/m fulfils this. With
+        (2·m·c)^d >= ∏ p^N nothing is decoded, since another number may have the same digits. Floats bound m and c: both
+        must be below 10^308.
 
         Args:
             number: makes a coefficient of numerator and denominator, as for `AdeleArray.decode`.
@@ -509,6 +516,71 @@ class AlgebraicArray(AdeleArray):
         [(Fraction(1, 1), Fraction(1, 3)), (Fraction(7, 1), Fraction(0, 1))]
         """
         return super().decode(number)
+
+    def at(self, p: int) -> Any:
+        """Return the coordinates at one prime: a `PadicArray` (*), or an `ExtensionArray` (*) where f has no root.
+
+        Raises:
+            SpaceError: p is not one of the space's primes.
+
+        >>> from adelic.numbers import AlgebraicSpace
+        >>> a = AlgebraicSpace("x^2 - 2", primes=(5, 7), precision=4).encode("1 + 3*x")
+        >>> print(a.at(7), a.at(5), a.at(5).norm() == -17)
+        …4643_7 (…0001_5, …0003_5) True
+        """
+        algebras = self.space._algebras
+        return self.space._algebra(p, self._finite, self._window) if p in algebras else super().at(p)
+
+    def valuation(self) -> npt.NDArray[np.int64]:
+        """Return the valuations v_p, int64 (*, n_primes), as for `AdeleArray`.
+
+        Raises:
+            SpaceError: f has no simple root at a prime; `at` has the numbers there.
+        """
+        self._check_roots("valuation")
+        return super().valuation()
+
+    def norm(self) -> npt.NDArray[np.object_]:
+        """Return the p-adic absolute values, objects (*, n_primes), as for `AdeleArray`; errors as for `valuation`."""
+        self._check_roots("norm")
+        return super().norm()
+
+    def _check_roots(self, name: str) -> None:
+        for p in self.space._algebras:
+            raise SpaceError(
+                f"{polynomials.to_text(self.space.polynomial)} has no simple root modulo {p}, where numbers have "
+                f"{self.space.degree} coordinates; at({p}).{name}() is what they have there"
+            )
+
+    def _operate(self, name: str, x: FinitePlaces, y: Any) -> FinitePlaces:
+        algebras = self.space._algebras
+        if not algebras or name in ("add", "subtract"):
+            return super()._operate(name, x, y)
+        window = self._window
+        rooted = [j for j, p in enumerate(window.primes) if p not in algebras]
+        digits = np.empty((*x.digits.shape[:-1], window.precision), dtype=x.digits.dtype)
+        known = np.empty(x.known.shape, dtype=np.int32)
+
+        def write(rows: Any, places: FinitePlaces) -> None:
+            digits[:, rows], known[:, rows] = places.digits, places.known
+
+        if rooted:
+            part = Window(tuple(window.primes[j] for j in rooted), window.precisions[: len(rooted)], window[2])
+            parts = [
+                replace(z, digits=z.digits[:, rooted], known=z.known[:, rooted]) if isinstance(z, FinitePlaces) else z
+                for z in (x, y)
+            ]
+            write(rooted, getattr(finite, name)(*parts, part))
+        for p, (rows, _) in algebras.items():
+            a, b = (self.space._algebra(p, z, window) if isinstance(z, FinitePlaces) else z for z in (x, y))
+            try:
+                c = _IN_ALGEBRA[name](a, b)
+            except (DivisionByZeroError, PrecisionError):
+                i = next((i for i in range(len(digits)) if not _is_invertible(b[i])), 0)
+                raise OperationError(name, i, p, NothingKnownError(), window.precision, window) from None
+            here = Window((p,) * self.space.degree, window.precisions[: self.space.degree], window.fractional_digits)
+            write(rows, finite.moved(c._finite, c.space.window, here))
+        return FinitePlaces(digits, known)
 
     def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:
         return tuple(number(c.numerator, c.denominator) for c in decoded)
@@ -524,7 +596,7 @@ class AlgebraicArray(AdeleArray):
         residues = finite.read_residues(self._finite[position], self.space.window)
         element = decoding.decode(self.space, residues, self._real[position])
         if element is None:
-            bits = prod(p**r.known for p, r in zip(self.space.primes, residues, strict=True)).bit_length() - 1
+            bits = prod(p**r.known for p, r in zip(self._window.primes, residues, strict=True)).bit_length() - 1
             raise DecodingError(
                 f"the coordinates{at_position(position)} do not prove which number of Q(x)/"
                 f"({polynomials.to_text(self.space.polynomial)}) they belong to: contradictory, or of a height beyond "
@@ -540,3 +612,11 @@ class AlgebraicArray(AdeleArray):
             f"polynomial='{polynomials.to_text(space.polynomial)}', primes={space.primes}, "
             f"precision={space.precision}, fractional_digits={space.fractional_digits})"
         )
+
+
+def _is_invertible(b: ExtensionArray) -> bool:
+    try:
+        b.inverse()
+    except (DivisionByZeroError, PrecisionError):
+        return False
+    return True

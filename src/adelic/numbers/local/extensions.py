@@ -5,6 +5,9 @@ integral for integral numbers, and p stays a uniformiser. If f is an Eisenstein 
 π^i divides Σ c_i·x^i as far as it divides every term. So precision is counted in powers of π; that of coefficients
 follows.
 
+For any other f without repeated roots Q_p[x]/f is a product of fields, of one or more, as `AdeleSpace.over` has it at
+primes where f has no simple root. Its precision is counted in powers of p that divide all coefficients.
+
 Source: J.-P. Serre, Local Fields (1979), I.6; X. Caruso, Computations with p-adic numbers (2017), 2.1.
 """
 
@@ -38,7 +41,8 @@ class ExtensionField:
 
     Attributes:
         polynomial: f, its coefficients, the constant one first.
-        ramification: e, so π^e is p times a unit: 1, or the degree.
+        ramification: e, so π^e is p times a unit: 1, or the degree; 0 if f is neither irreducible modulo p nor an
+            Eisenstein polynomial, so that Q_p[x]/f may be a product of fields.
         window: of digits of the coefficients, with the prime once for each.
 
     >>> from adelic.numbers import extension
@@ -111,13 +115,18 @@ class ExtensionField:
         return ExtensionArray(field, NoPlace.of(shape), FinitePlaces(digits, known))
 
     @property
+    def _steps(self) -> int:
+        """Return how many powers of what precision is counted in make p."""
+        return max(1, self.ramification)
+
+    @property
     def _weights(self) -> Counts:
         """Return the valuations of 1, x, …, x^(n−1), in powers of π."""
         return np.arange(self.degree) * (self.ramification > 1)
 
     def _approximations(self, values: Integers, below: Any, known: Counts) -> "ExtensionArray":
         """Return the numbers p^(−below) · Σ values_i·x^i, known modulo π^known."""
-        modulo = -((self._weights - known[..., None]) // self.ramification)
+        modulo = -((self._weights - known[..., None]) // self._steps)
         return self.from_coefficients(self.base.approximations(values, np.broadcast_to(below, values.shape), modulo))
 
     def _matrices(self, values: Integers) -> Integers:
@@ -177,7 +186,7 @@ class ExtensionArray(NumberArray):
     def _parts(self) -> tuple[Integers, Counts, Counts]:
         """Return p^F times the coefficients, and modulo which power of π numbers are known, and their valuations."""
         values, known = self.coefficients.integers()
-        e, f, weights = self.space.ramification, self.space.window.fractional_digits, self.space._weights
+        e, f, weights = self.space._steps, self.space.window.fractional_digits, self.space._weights
         valuations = np.where(values == 0, known, split(values, self.space.p)[0])
         known, valuations = ((e * (part - f) + weights).min(axis=-1) for part in (known, valuations))
         return values, known, np.minimum(valuations, known)
@@ -187,10 +196,15 @@ class ExtensionArray(NumberArray):
 
         If every known digit is 0, it is as many as are known: the valuation is at least that.
 
+        Raises:
+            DomainError: the numbers are of a product of fields, and have a valuation in each.
+
         >>> from adelic.numbers import extension
         >>> extension(7, "x^3 - 7", precision=4).from_coefficients([[0, 0, 1], [7, 0, 2], [49, 7, 0]]).valuation()
         array([2, 2, 4])
         """
+        if not self.space.ramification:
+            raise DomainError(f"{self.space!r} may be a product of fields, without one valuation; norm() has one")
         found = self._parts()[2]
         return found if self.shape else int(found)
 
@@ -206,7 +220,7 @@ class ExtensionArray(NumberArray):
         True
         """
         values, known, valuations = self._parts()
-        n, e = self.space.degree, self.space.ramification
+        n, e = self.space.degree, self.space._steps
         window = self.space.base.window
         digits = window.precision + n * window.fractional_digits  # as many as are shown, and below p^0
         wide = LocalField(window._replace(precisions=(digits,)))
@@ -224,7 +238,7 @@ class ExtensionArray(NumberArray):
         """
         values, known, _ = self._parts()
         traces = np.trace(self.space._matrices(values), axis1=-2, axis2=-1)
-        modulo = -(-known // self.space.ramification)
+        modulo = -(-known // self.space._steps)
         return self.space.base.approximations(traces, self.space.window.fractional_digits, modulo)
 
     def frobenius(self, times: int = 1) -> "ExtensionArray":
@@ -233,7 +247,7 @@ class ExtensionArray(NumberArray):
         As many digits are known as of the numbers.
 
         Raises:
-            DomainError: the extension is ramified, and has no such automorphism.
+            DomainError: the extension is not unramified, and has no such automorphism.
 
         Source: Serre, Local Fields, I.8; Sage's `frobenius`.
 
@@ -242,8 +256,8 @@ class ExtensionArray(NumberArray):
         >>> (x.frobenius() - x**5).valuation() > 0, x.frobenius(3) == x, x * x.frobenius() * x.frobenius(2) == x.norm()
         (True, True, True)
         """
-        if self.space.ramification > 1:
-            raise DomainError(f"{self.space!r} is ramified, and has no Frobenius automorphism")
+        if self.space.ramification != 1:
+            raise DomainError(f"{self.space!r} is not unramified, and has no Frobenius automorphism")
         values, known, _ = self._parts()
         for _ in range(checked_integer("times", times) % self.space.degree):
             values = values @ self.space._frobenius
@@ -252,10 +266,12 @@ class ExtensionArray(NumberArray):
     def inverse(self) -> "ExtensionArray":
         """Return 1/a: a^e is p^v(a) times a unit u, of which Newton's steps find the inverse, and 1/a is a^(e−1)/a^e.
 
-        Modulo π the inverse of u is u^(q−2), q the size of the residue field.
+        Modulo π the inverse of u is u^(q−2), q the size of the residue field. In a product of fields linear equations
+        give it.
 
         Raises:
             DivisionByZeroError: a number has no known digit other than 0.
+            PrecisionError: in one of several fields no such digit is known.
 
         >>> from adelic.numbers import extension
         >>> print(extension(5, "x^2 - 5", precision=4).from_coefficients([0, 1]).inverse())
@@ -266,6 +282,10 @@ class ExtensionArray(NumberArray):
             at = at_position(zeros[0].tolist() if self.shape else ())
             raise DivisionByZeroError(f"division by zero{at}: no digit other than 0 is known of the divisor")
         field, e, f = self.space, self.space.ramification, self.space.window.fractional_digits
+        if not e:
+            matrices = np.swapaxes(field._matrices(values), -1, -2)
+            found = field.base.approximations(matrices, f, known[..., None, None]).solve([1] + [0] * (field.degree - 1))
+            return field.from_coefficients(found)
         below = valuations + e * f  # of p^F·a
         digits = field.window.precision + 2 * int(below.max(initial=0)) + 1
         one = np.eye(1, field.degree, dtype=np.int64)[0].astype(object)
@@ -291,11 +311,6 @@ class ExtensionArray(NumberArray):
         [Fraction(1, 1), Fraction(2, 5)]
         """
         return self.coefficients.decode(max_denominator=max_denominator)
-
-    def with_window(self, *, precision: Any = None, fractional_digits: int | None = None) -> Any:
-        """Return the same numbers seen through another window of digits, see `PadicArray.with_window`."""
-        c = self.coefficients.with_window(precision=precision, fractional_digits=fractional_digits)
-        return self.space.from_coefficients(c)
 
     def _coerce(self, other: Any, *, floats: str = "never") -> Any:
         other = self.space.from_coefficients(other[..., None]) if isinstance(other, PadicArray) else other
@@ -375,9 +390,9 @@ def extension(
     text = polynomials.to_text(coefficients)
     if len(f) < 3 or f != tuple(coefficients) or f[-1] != 1:
         raise SpaceError(f"{text} is not monic with integer coefficients, of degree from 2 on")
-    _, factors = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(p))(list(f)).factor()
-    is_unramified = len(factors) == 1 and factors[0][1] == 1
-    if not is_unramified and (any(c % p for c in f[:-1]) or f[0] % p**2 == 0):
+    found = ramification(f, p)
+    if not found:
+        _, factors = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(p))(list(f)).factor()
         a = -int(factors[0][0][0]) % p
         shifted = [int(c) for c in flint.fmpz_poly(list(f))(flint.fmpz_poly([a, 1])).coeffs()]
         remedy = ""
@@ -389,4 +404,17 @@ def extension(
         )
     n = len(f) - 1
     window = Window((p,) * n, (precision,) * n, window.fractional_digits)
-    return ExtensionField(f, 1 if is_unramified else n, window)
+    return ExtensionField(f, found, window)
+
+
+def ramification(f: tuple[int, ...], p: int) -> int:
+    """Return 1 if f is irreducible modulo p, its degree if it is an Eisenstein polynomial, 0 for all else.
+
+    >>> ramification((-3, 0, 1), 7), ramification((-7, 0, 1), 7), ramification((-2, 0, 1), 7)
+    (1, 2, 0)
+    """
+    flint = polynomials.load_flint("extension")
+    _, factors = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(p))(list(f)).factor()
+    if len(factors) == 1 and factors[0][1] == 1:
+        return 1
+    return len(f) - 1 if not any(c % p for c in f[:-1]) and f[0] % p**2 else 0
