@@ -304,8 +304,8 @@ class NumberArray:
         rows, columns = (0 if x.ndim == 1 else slice(None) for x in (self, other))
         return total[..., rows, columns]
 
-    def sum(self, axis: int | tuple[int, ...] | None = None) -> Self:
-        """Return the sum of all numbers, or along axes; of none it is 0.
+    def sum(self, axis: int | tuple[int, ...] | None = None, out: None = None) -> Self:
+        """Return the sum of all numbers, or along axes; of none it is 0. `numpy.sum` calls it, and passes `out`.
 
         >>> from adelic.numbers import padic
         >>> padic([[1, 2], ["1/3", 4]], 5, precision=4).sum(axis=0).series().tolist()

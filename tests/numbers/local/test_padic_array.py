@@ -66,8 +66,33 @@ def test_division_knows_fewer_digits():
     quotient = x[0] / 5
     assert (quotient.lift(), int(quotient.known)) == (10, 5)
     assert quotient.series() == "2*5 + O(5^5)"
-    with pytest.raises(PrecisionError, match="fractional_digits=1 would hold it"):
-        x[1] / 5
+    with pytest.raises(ConfigurationError, match="errors='no'"):
+        x.decode(errors="no")
+    assert np.sum(x) == x.sum() == 51
+
+
+def test_windows_of_products_and_quotients_hold_them():
+    x = padic([50, 1], 5, 6)
+    assert str(x / 5) == "…00020_5\n…00000.1_5"
+    assert ((x / 5) ** 3).fractional_digits == 3
+    assert (padic("1/5", 5) * padic("2/5", 5)).decode() == Fraction(2, 25)
+    assert (1 / x).series().tolist() == ["3*5^-2 + 2*5^-1 + 2 + 2*5 + O(5^2)", "1 + O(5^6)"]
+    assert (x[1] / x[0]).lift() == (1 / x)[0].lift()
+    assert (padic("1/5", 5) * padic([3, 2], 5).sqrt(errors="mask")).mask.all()
+    with pytest.raises(PrecisionError, match="would hold it"):
+        padic("1/5", 5) ** 10**8
+
+
+def test_masks_of_decoding_and_squares():
+    x = padic([50, "9 + O(5)", "1/7", 4], 5, 3)
+    assert x.decode(errors="mask").tolist() == [None, -1, Fraction(1, 7), 4]
+    assert x[0].decode(errors="mask") is np.ma.masked
+    assert padic([5, 1], 5, 3).is_square(where=[False, True]).tolist() == [None, True]
+    assert padic(["1 + O(2)", 9], 2, 6).is_square(errors="mask").tolist() == [None, True]
+
+
+def test_division_by_zero_names_the_number():
+    x = padic([50, 1], 5, 6)
     with pytest.raises(DivisionByZeroError, match=r"position \[1\]"):
         x / [1, 0]
 

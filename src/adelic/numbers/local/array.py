@@ -123,7 +123,8 @@ class PadicArray(NumberArray):
     Each number is seen through a window of N digits, from p^(−F) to p^(N−F−1), and `known` counts how many of them,
     from the lowest power up, are determined: precision is absolute, capped by the window, and no digit is shown that is
     not known. `+ - * /`, `** k`, unary minus, `==` and `!=` act element by element with NumPy's broadcasting; rational
-    operands act exactly, and the window of two arrays' result holds the digits of both. `==` compares digits as far as
+    operands act exactly. The window of two arrays' result holds the digits of both, and as many fractional digits as
+    products, quotients and powers need. `==` compares digits as far as
     both sides know them; `x.with_window(precision=k) == y` compares k at most.
 
     Functions such as `sqrt` raise an error where they are undefined, or with errors="mask" have `mask` tell where.
@@ -155,13 +156,36 @@ class PadicArray(NumberArray):
             finite_places = replace(finite_places, digits=digits, known=known)
         super().__init__(space, place, finite_places, errors)
 
+    def _holding(self, lowest: int) -> Window:
+        """Return the window with as many fractional digits as a number needs whose lowest exponent is given."""
+        (p,), (n,), f = self._window
+        more = max(0, -lowest - f)
+        return self._window if n + more > MOST_DIGITS else Window((p,), (n + more,), f + more)
+
     def _combine(self, other: NumberArray, name: str) -> "PadicArray":
+        below = [z._finite.below(z._window) for z in (self, other)]
+        if name == "divide" or (name == "multiply" and any(below)):
+            v, w = (finite.valuations(z._finite, f)[..., 0] for z, f in zip((self, other), below, strict=True))
+            window = self._holding(int(np.min(v - w if name == "divide" else v + w, initial=0)))
+            if window != self._window:
+                return self._shown_through(window)._combine(PadicArray._shown_through(other, window), name)
         shape = common_shape(self, other)
         place = self._real.broadcast_to(shape) + other._real.broadcast_to(shape)
         if not place.has_undefined:
             return super()._combine(other, name)
         a, b = (PadicArray(self.space, place, x._finite.broadcast_to(shape)) for x in (self, other))
         return NumberArray._combine(a, b, name)
+
+    def _shown_through(self: Any, window: Window) -> "PadicArray":
+        """Return the numbers in another window; exact operands keep their own digits."""
+        if self._finite.fractional_digits is None:
+            moved: PadicArray = self._in_window(window)
+            return moved
+        return PadicArray(LocalField(window), self._real, self._finite)
+
+    def _raised(self, k: int) -> "PadicArray":
+        lowest = int(np.min(np.ma.filled(self.valuation(), 0), initial=0))
+        return NumberArray._raised(self._in_window(self._holding(k * lowest)), k)
 
     @property
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -230,10 +254,12 @@ class PadicArray(NumberArray):
         """
         return self._result(finite.valuations(self._finite, self.fractional_digits)[..., 0])
 
-    def _result(self, values: Any) -> Any:
-        """Return results of an array or, for shape (), the one."""
+    def _result(self, values: Any, undefined: npt.NDArray[np.bool_] | None = None) -> Any:
+        """Return results of an array or, for shape (), the one; masked if they are undefined, or numbers are."""
         found = self._masked(np.asarray(values))
-        return found if self.shape else np.ma.masked if self._real.has_undefined else found.item()
+        if undefined is not None and undefined.any():
+            found = np.ma.array(found, mask=undefined)
+        return found if self.shape else np.ma.masked if np.ma.is_masked(found) else found.item()
 
     def norm(self) -> Any:
         """Return the absolute values p^(−v), for shape () a `Fraction`, else objects (*); |p| is 1/p. So does `abs`.
@@ -288,7 +314,13 @@ class PadicArray(NumberArray):
             raise DomainError(f"{self} is not a {self.p}-adic integer; lift() gives a Fraction")
         return int(value)
 
-    def decode(self, number: Callable[[int, int], Any] = Fraction, *, max_denominator: int | None = None) -> Any:
+    def decode(
+        self,
+        number: Callable[[int, int], Any] = Fraction,
+        *,
+        max_denominator: int | None = None,
+        errors: str = "raise",
+    ) -> Any:
         """Return the rationals with these digits: an object array of `Fraction`, for shape () one `Fraction`.
 
         Of the numbers n/m = p^F · q there is at most one with |n| ≤ A and m ≤ B if 2·A·B < p^known. (F is
@@ -297,6 +329,7 @@ class PadicArray(NumberArray):
         Args:
             number: makes a number of numerator and denominator instead of `Fraction`.
             max_denominator: B, the greatest m; 1 for integers. When left out A and B are √(p^known / 2).
+            errors: as for `sqrt`; with "mask" a number of no such digits is masked in the result.
 
         Raises:
             DecodingError: no such number has these digits.
@@ -308,6 +341,7 @@ class PadicArray(NumberArray):
         >>> x.decode(), padic(-1500, 5, precision=6).decode(max_denominator=1)
         (array([Fraction(22, 7), Fraction(-5, 1)], dtype=object), Fraction(-1500, 1))
         """
+        _check_errors(errors)
         limit = max_denominator
         if limit is not None:
             limit = checked_count("max_denominator", limit, error=ConfigurationError)
@@ -316,6 +350,8 @@ class PadicArray(NumberArray):
         for i in np.flatnonzero(~self._real.mask).tolist():
             residue = finite.read_residue(flat, i, 0, self._window)
             q, _ = reconstruction.decode_digits([residue], (self.p,), self.fractional_digits, limit)
+            if q is None and errors == "mask":
+                continue
             if q is None:
                 power = f"{describe(self.p)}^{residue.known}"
                 bound = f"and m up to √({power} / 2)" if limit is None else f"up to {power} / {describe(2 * limit)}"
@@ -324,10 +360,11 @@ class PadicArray(NumberArray):
                     "further, or another max_denominator"
                 )
             out[i] = q if number is Fraction else number(q.numerator, q.denominator)
-        return self._result(out.reshape(self.shape))
+        undefined = np.array([q is None for q in out], dtype=np.bool_)
+        return self._result(out.reshape(self.shape), undefined.reshape(self.shape))
 
-    def is_square(self) -> Any:
-        """Return whether there is a square root in Q_p, bool (*): of 0 there is one.
+    def is_square(self, *, errors: str = "raise", where: Any = True) -> Any:
+        """Return whether there is a square root in Q_p, bool (*): of 0 there is one. The arguments are those of `sqrt`.
 
         Raises:
             PrecisionError: too few digits are known to tell, fewer than three of the unit part if p = 2.
@@ -336,10 +373,10 @@ class PadicArray(NumberArray):
         >>> padic([2, 3, 4, 5, 0], 7).is_square()
         array([ True, False,  True, False,  True])
         """
-        chosen, squares = self._tried(functions.is_square, f"has no square root in Q_{self.p}")
-        found = np.zeros(self.size, dtype=np.bool_)
-        found[chosen] = squares
-        return self._result(found.reshape(self.shape))
+        chosen, squares = self._tried(functions.is_square, f"has no square root in Q_{self.p}", errors, where)
+        found, undefined = np.zeros(self.size, dtype=np.bool_), np.ones(self.size, dtype=np.bool_)
+        found[chosen], undefined[chosen] = squares, False
+        return self._result(found.reshape(self.shape), undefined.reshape(self.shape))
 
     def sqrt(self, *, errors: str = "raise", where: Any = True) -> "PadicArray":
         """Return the square roots whose unit part is at most (p − 1)/2 modulo p, or 1 modulo 4 if p = 2.
@@ -750,8 +787,7 @@ class PadicArray(NumberArray):
 
         At others it raises an error that names the number, and that `reason` explains, or none if `errors` is "mask".
         """
-        if errors not in ("raise", "mask"):
-            raise ConfigurationError(f"errors={describe(errors)} is neither 'raise' nor 'mask'")
+        _check_errors(errors)
         try:
             wanted = np.broadcast_to(np.asarray(where, dtype=np.bool_), self.shape) & ~self._real.mask
         except ValueError:
@@ -784,6 +820,11 @@ class PadicArray(NumberArray):
         more = ", …" if self.size > SHOWN else ""
         values = f"[{shown}{more}], shape={self.shape}" if self.shape else shown
         return f"PadicArray({values}, {self.space!r})"
+
+
+def _check_errors(errors: str) -> None:
+    if errors not in ("raise", "mask"):
+        raise ConfigurationError(f"errors={describe(errors)} is neither 'raise' nor 'mask'")
 
 
 def padic(
