@@ -22,6 +22,7 @@ import numpy as np
 from cypari._pari import PariError
 from flint import fmpq, fmpq_mat
 
+from adelic import AdeleSpace
 from adelic.number_theory.symbols import hilbert_symbol, kronecker_symbol
 from adelic.numbers import (
     evaluate,
@@ -119,7 +120,7 @@ def comparisons(rng: random.Random, p: int, precision: int, size: int) -> Iterat
 
 
 def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[tuple[str, Iterable[Outcome]]]:
-    """Yield what is compared of matrices, extensions and polynomials."""
+    """Yield what is compared of matrices, extensions, number fields and polynomials."""
     digits = precision + 8
     for n in (1, 2, 4):
         entries = [[[random_rational(rng, p) for _ in range(n)] for _ in range(n)] for _ in range(size)]
@@ -154,6 +155,19 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
         yield "product in an extension", digits_agree((x * y).coefficients.reshape(-1), coefficients)
         yield "norm", digits_agree(x.norm(), [Fraction(str(u.norm())) for u in exact[0]])
         yield "trace", digits_agree(x.trace(), [Fraction(str(u.trace())) for u in exact[0]])
+    for polynomial in NUMBER_FIELDS:
+        space = AdeleSpace.over(polynomial, primes=(p,), precision=digits + 12, fractional_digits=12)
+        if space.roots != (None,):
+            continue  # numbers are p-adic ones there
+        a, b = ([[random_rational(rng, p) for _ in range(space.degree)] for _ in range(size)] for _ in range(2))
+        f = pari(list(space.polynomial)).Polrev()
+        exact = [[pari(f"Mod(Polrev({c}), {f})") for c in map(text_of, part)] for part in (a, b)]
+        kept = [i for i, u in enumerate(exact[1]) if valuation(Fraction(str(u.norm())).numerator, p) < 4]
+        x, y = (space.encode([tuple(part[i]) for i in kept]) for part in (a, b))
+        for name, found, function in (("product", x * y, mul), ("quotient", x / y, truediv)):
+            numbers = [function(exact[0][i], exact[1][i]).lift() for i in kept]
+            truths = [Fraction(str(w.polcoef(i))) for w in numbers for i in range(space.degree)]
+            yield f"{name} in a number field", digits_agree(found.at(p).coefficients.reshape(-1), truths)
     for n in (2, 3, 4):
         for q in (random_rational(rng, p) ** rng.choice((1, 1, n)) for _ in range(size)):
             # As many digits of the unit part are known, so they tell whether there are roots.
@@ -181,6 +195,7 @@ def algebra(rng: random.Random, p: int, precision: int, size: int) -> Iterator[t
 
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": add, "-": sub, "*": mul, "/": truediv}
 FUNCTIONS = ("sqrt", "exp", "log", "teichmuller")
+NUMBER_FIELDS = ("x^2 - 2", "x^3 - 2", "x^4 + 1", "x^4 - 10*x^2 + 1")
 
 
 def random_rational(rng: random.Random, p: int) -> Fraction:
