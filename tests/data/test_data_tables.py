@@ -163,6 +163,24 @@ def test_files(tmp_path, ending):
     same(data.from_table(frame, target="odd"), data.from_table(read_table(path), target="odd"))
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("a;b;c\n1;2,5;x\n-3;;1,5\n", {"a": ["1", "-3"], "b": ["2.5", ""], "c": ["x", "1,5"]}),  # c is text
+        ("a;b\n1,5;2024-01-01\n1.5;2024-01-02\n", {"a": ["1,5", "1.5"], "b": ["2024-01-01", "2024-01-02"]}),
+        ('"price, in EUR";b;c\n1,5;2;3\n', {"price, in EUR": ["1.5"], "b": ["2"], "c": ["3"]}),
+        ('a\tb\n1,5\t"x\ty"\n', {"a": ["1,5"], "b": ["x\ty"]}),
+        ("a|b\n1|2\n", {"a": ["1"], "b": ["2"]}),
+        ('a,"b;c;d"\n1,5\n', {"a": ["1"], "b;c;d": ["5"]}),
+        ("\ufeffa;b\r\n1;2\r\n", {"a": ["1"], "b": ["2"]}),
+    ],
+)
+def test_separators_and_decimal_commas(tmp_path, text, columns):
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8", newline="")
+    assert read_table(path) == columns
+
+
 def test_json_loses_no_digit(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text(f'{{"x": {LONG}}}\n{{"x": {"9" * 5000}}}\n', encoding="utf-8")
@@ -389,8 +407,7 @@ def test_what_is_no_table(frame):
         ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
         ("mine.csv", b"a,b\n1,\xff\n", "is not UTF-8 text; save it as UTF-8"),
         ("mine.csv", "a,b\n1,2\n".encode("utf-16-le"), "save it as UTF-8"),
-        ("mine.csv", b"a;b\n1;2\n", "its header is the one column 'a;b'; separate columns by commas"),
-        ("mine.csv", b"a\tb\n1,5\t2\n", "separate columns by commas"),
+        ("mine.csv", b"a;b\n1,2\n", "line 2 has 1 values and the header has 2"),
         (
             "mine.csv",
             b'a,b\n1,"2\n',

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
@@ -15,14 +16,17 @@ from adelic.numbers.describe import one_line
 from adelic.storage.files import storage_errors
 
 READABLE = "name a file that exists and is readable"
-_OTHER_SEPARATORS = ";\t|"
+_SEPARATORS = ",;\t|"
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
 
 
 def read_table(path: str | Path) -> Columns:
     r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
 
-    Numbers in CSV and JSON are read from their text, so no digit is lost. The text is UTF-8, and commas separate
-    the columns of CSV.
+    Numbers in CSV and JSON are read from their text, so no digit is lost. The text is UTF-8. The columns of CSV are
+    separated by commas, semicolons, tabs or |: by what makes most columns of the header, and as many of the next line.
+    Next to semicolons a comma in numbers is a decimal point, as spreadsheets write them in much of Europe, if a column
+    has nothing but such numbers.
 
     Raises:
         StorageError: there is no such file, or it cannot be read, or Parquet is damaged.
@@ -89,7 +93,11 @@ def is_table(name: str) -> bool:
 def _read_csv(path: Path) -> Columns:
     # Spreadsheets begin a file with the mark U+FEFF, which utf-8 alone would read into the first column's name.
     with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = csv.reader(file, strict=True)
+        first = [file.readline(), file.readline()]
+        counts = {sign: [len(row) for row in csv.reader(first, delimiter=sign)] for sign in _SEPARATORS}
+        separator = max(counts, key=lambda sign: (counts[sign][0:1] == counts[sign][1:] != [1], counts[sign]))
+        file.seek(0)
+        lines = csv.reader(file, delimiter=separator, strict=True)
         table, begun = [], 1  # where a row begins: a text in quotes may have several lines
         try:
             for row in lines:
@@ -100,8 +108,6 @@ def _read_csv(path: Path) -> Columns:
     header = table[0][1] if table else []
     if "\0" in "".join(header):
         raise ValueError("it has bytes of zeros; save it as UTF-8")
-    if len(header) == 1 and any(sign in header[0] for sign in _OTHER_SEPARATORS):
-        raise ValueError(f"its header is the one column {header[0]!r}; separate columns by commas")
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise ValueError(f"its header names the column {twice!r} twice")
@@ -110,6 +116,10 @@ def _read_csv(path: Path) -> Columns:
         if len(row) != len(header):
             raise ValueError(f"line {begun} has {len(row)} values and the header has {len(header)}")
     columns = dict(zip(header, map(list, zip(*(row for _, row in rows), strict=True)), strict=True)) if rows else {}
+    if separator == ";":
+        for name, values in columns.items():
+            if all(_DECIMAL_COMMA.fullmatch(value) for value in values if value):
+                columns[name] = [value.replace(",", ".") for value in values]
     return Columns(columns, [begun for begun, _ in rows], counted_from=1)
 
 
