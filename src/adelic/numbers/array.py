@@ -108,7 +108,9 @@ class AdeleArray(NumberArray):
         """
         window = self.space.window
         if isinstance(p, (bool, np.bool_)) or p not in window.primes:
-            raise SpaceError(f"the array has no coordinate at {describe(p)}; its primes are {describe(window.primes)}")
+            raise SpaceError(
+                f"the array has no coordinate at {describe(p)}; its primes are {describe(self.space.primes)}"
+            )
         j = window.primes.index(p)
         n = window.precisions[j]
         # A prime with fewer digits than others has them in the last columns, the lowest digit in the last one.

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import finite, rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces, OperationError
@@ -311,6 +311,8 @@ class NumberArray:
         >>> padic([[1, 2], ["1/3", 4]], 5, precision=4).sum(axis=0).series().tolist()
         ['3 + 3*5 + 5^2 + 3*5^3 + O(5^4)', '1 + 5 + O(5^4)']
         """
+        if out is not None:
+            raise ConfigurationError("sum() returns a new array, and does not write to out=…; leave it out")
         axes = normalize_axis_tuple(range(self.ndim) if axis is None else axis, self.ndim)
         which = np.moveaxis(np.arange(self.size).reshape(self.shape), axes, range(len(axes)))
         shape = which.shape[len(axes) :]

@@ -22,6 +22,7 @@ from adelic.errors import AdelicError, DecodingError, EncodingError, SpaceError
 from adelic.numbers import AlgebraicSpace
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.algebraic import space as algebraic_space
+from adelic.numbers.pari import load_pari
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,16 @@ def test_the_default_root(polynomial, root):
     assert space.root == pytest.approx(root)
     assert (space.root.imag == 0) == (np.imag(root) == 0)
     assert space == AlgebraicSpace(polynomial, n_primes=1, root=root)
+
+
+def test_polynomials_and_numbers_of_pari():
+    pari = load_pari()
+    space = AlgebraicSpace(pari("y^2 - 2"), n_primes=2)
+    assert space == AlgebraicSpace("x^2 - 2", n_primes=2)
+    given = [pari("Mod(y/3 + 1, y^2 - 2)"), pari("x/3 + 1"), pari("4/3"), pari("5")]
+    assert (space.encode(given) == ["1 + x/3", "1 + x/3", "4/3", 5]).all()
+    with pytest.raises(EncodingError):
+        space.encode(pari("[1, 2]"))
 
 
 def test_polynomials_and_numbers_of_other_systems():

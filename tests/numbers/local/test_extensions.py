@@ -135,9 +135,13 @@ def test_number_fields_at_primes_where_they_have_no_root(p, f):
     assert ((1 / wide) * wide == 1).all()
     assert ((1 / wide) ** 2 == wide**-2).all()
     assert (wide / wide[0] * wide[0]).decode().tolist() == values[0]
-    with pytest.raises(SpaceError, match=rf"at\({p}\)\.valuation\(\)"):
+    with pytest.raises(SpaceError, match=rf"no simple root modulo {p}, .* at\({p}\) has the numbers"):
         a.valuation()
-    with pytest.raises(PrecisionError, match=rf"the number .* has {p}-adic valuation −1, .*fractional_digits=1"):
+    with pytest.raises(SpaceError, match=rf"its primes are \({p}, 1000000007, 13\)"):
+        a.at(17)
+    with pytest.raises(
+        PrecisionError, match=rf"the number .* has a coefficient of {p}-adic valuation −1, .*fractional_digits=1"
+    ):
         a.space.encode("1 + x") / p
     with pytest.raises(PrecisionError, match=rf"^the quotient .* at position \[1\] has no known {p}-adic digit"):
         a[:2] / a.space.encode([1, p**40])
@@ -176,7 +180,7 @@ def test_operands_of_other_kinds():
         (lambda: extension(7, 1), SpaceError, "degree=1"),
         (lambda: extension(7, "x^2 - 7").from_coefficients([1, 2, 3]), SpaceError, "3 coefficients"),
         (lambda: extension(7, "x^2 - 7").from_coefficients(padic([1], 5)), SpaceError, "Q_5"),
-        (lambda: extension(7, "x^2 - 7").encode(1).frobenius(), DomainError, "ramified"),
+        (lambda: extension(7, "x^2 - 7").encode(1).frobenius(), DomainError, "no Frobenius"),
         (lambda: extension(7, 2).encode(1).frobenius(0.5), SpaceError, "times must be an integer, not 0.5"),
         (lambda: 1 / extension(7, "x^2 - 7").encode([1, 0]), DivisionByZeroError, r"position \[1\]"),
         (lambda: extension(7, 2).encode(1) * extension(7, "x^2 - 7").encode(1), SpaceError, "do not mix"),

@@ -69,6 +69,8 @@ def test_division_knows_fewer_digits():
     with pytest.raises(ConfigurationError, match="errors='no'"):
         x.decode(errors="no")
     assert np.sum(x) == x.sum() == 51
+    with pytest.raises(ConfigurationError, match="out="):
+        np.sum(x, out=np.zeros(()))
 
 
 def test_windows_of_products_and_quotients_hold_them():
@@ -79,6 +81,8 @@ def test_windows_of_products_and_quotients_hold_them():
     assert (1 / x).series().tolist() == ["3*5^-2 + 2*5^-1 + 2 + 2*5 + O(5^2)", "1 + O(5^6)"]
     assert (x[1] / x[0]).lift() == (1 / x)[0].lift()
     assert (padic("1/5", 5) * padic([3, 2], 5).sqrt(errors="mask")).mask.all()
+    assert (padic(0, 2, 2) / 4).series() == (padic([0, 1], 2, 2) / 4)[0].series() == "O(2^0)"
+    assert (padic("5^-1 + O(5^0)", 5) ** 2).series() == "5^-2 + O(5^-1)"
     with pytest.raises(PrecisionError, match="would hold it"):
         padic("1/5", 5) ** 10**8
 
@@ -89,6 +93,7 @@ def test_masks_of_decoding_and_squares():
     assert x[0].decode(errors="mask") is np.ma.masked
     assert padic([5, 1], 5, 3).is_square(where=[False, True]).tolist() == [None, True]
     assert padic(["1 + O(2)", 9], 2, 6).is_square(errors="mask").tolist() == [None, True]
+    assert (padic([2, 3], 7).sqrt(errors="mask") ** 0).mask.tolist() == [False, True]
 
 
 def test_division_by_zero_names_the_number():

@@ -116,7 +116,7 @@ def to_text(coefficients: Sequence[Any]) -> str:
 def defining_polynomial(given: Any) -> tuple[int, ...]:
     """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
 
-    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint. A
+    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy, python-flint or cypari. A
     SpaceError tells why it defines none, an EncodingError that it is not a polynomial.
 
     >>> defining_polynomial("x^2 - 4")
@@ -149,9 +149,9 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
 def read(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
     """Return the coefficients of a polynomial, the constant one first, without leading zeros.
 
-    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy (an expression too) or
-    python-flint in one variable, whatever its name; `floats` is as for `AdeleSpace.encode`. Anything else is an
-    EncodingError, a denominator 0 a DivisionByZeroError.
+    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy (an expression too),
+    python-flint or cypari in one variable, whatever its name; `floats` is as for `AdeleSpace.encode`. Anything else is
+    an EncodingError, a denominator 0 a DivisionByZeroError.
 
     >>> read("x^2 - 2") == read((-2, 0, 1)) == read(load_flint().fmpz_poly([-2, 0, 1]))
     True
@@ -163,10 +163,16 @@ def read(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
 
 
 def foreign_coefficients(given: Any) -> list[Any] | None:
-    """Return the coefficients of a polynomial of sympy or python-flint, the constant one first; None for all else."""
+    """Return the coefficients of a polynomial of sympy, python-flint or cypari, the constant one first; else None."""
     library = type(given).__module__.partition(".")[0]
     if library == "flint" and hasattr(given, "coeffs"):
         return list(given.coeffs())
+    kind = str(given.type()) if library.startswith("cypari") else ""
+    if kind in ("t_INT", "t_FRAC"):
+        return [str(given)]
+    if kind in ("t_POL", "t_POLMOD"):
+        polynomial = given.lift()
+        return [str(polynomial.polcoef(i)) for i in range(int(polynomial.poldegree()) + 1)]
     if library == "sympy" and hasattr(given, "as_poly"):
         poly = given.as_poly()
         if poly is not None and len(poly.gens) == 1 and poly.gens[0].is_Symbol:  # √3 would be another generator

@@ -384,8 +384,9 @@ class AlgebraicSpace:
         return polynomials.reduce(coefficients, self.polynomial)
 
     def _window_error(self, element: Element, position: tuple[Any, ...], p: int, needed: int) -> PrecisionError:
+        what = "has a coefficient of" if p in self._algebras else "has"
         return PrecisionError(
-            f"{polynomials.to_text(coefficients(element))}{at_position(position)} has {p}-adic valuation −{needed}, "
+            f"{polynomials.to_text(coefficients(element))}{at_position(position)} {what} {p}-adic valuation −{needed}, "
             f"below the window of fractional_digits={self.fractional_digits}; fractional_digits={needed} would hold it"
         )
 
@@ -518,7 +519,9 @@ class AlgebraicArray(AdeleArray):
         return super().decode(number)
 
     def at(self, p: int) -> Any:
-        """Return the coordinates at one prime: a `PadicArray` (*), or an `ExtensionArray` (*) where f has no root.
+        """Return the coordinates at one prime: a `PadicArray` (*), or an `ExtensionArray` (*).
+
+        The latter where f has no simple root modulo p.
 
         Raises:
             SpaceError: p is not one of the space's primes.
@@ -537,19 +540,19 @@ class AlgebraicArray(AdeleArray):
         Raises:
             SpaceError: f has no simple root at a prime; `at` has the numbers there.
         """
-        self._check_roots("valuation")
+        self._check_roots()
         return super().valuation()
 
     def norm(self) -> npt.NDArray[np.object_]:
         """Return the p-adic absolute values, objects (*, n_primes), as for `AdeleArray`; errors as for `valuation`."""
-        self._check_roots("norm")
+        self._check_roots()
         return super().norm()
 
-    def _check_roots(self, name: str) -> None:
+    def _check_roots(self) -> None:
         for p in self.space._algebras:
             raise SpaceError(
                 f"{polynomials.to_text(self.space.polynomial)} has no simple root modulo {p}, where numbers have "
-                f"{self.space.degree} coordinates; at({p}).{name}() is what they have there"
+                f"{self.space.degree} coordinates; at({p}) has the numbers of Q_{p}[x]/f"
             )
 
     def _operate(self, name: str, x: FinitePlaces, y: Any) -> FinitePlaces:
@@ -579,7 +582,11 @@ class AlgebraicArray(AdeleArray):
                 i = next((i for i in range(len(digits)) if not _is_invertible(b[i])), 0)
                 raise OperationError(name, i, p, NothingKnownError(), window.precision, window) from None
             here = Window((p,) * self.space.degree, window.precisions[: self.space.degree], window.fractional_digits)
-            write(rows, finite.moved(c._finite, c.space.window, here))
+            try:
+                write(rows, finite.moved(c._finite, c.space.window, here))
+            except OperationError as error:
+                error.text = error.text.replace("has ", "has a coefficient of ", 1)
+                raise
         return FinitePlaces(digits, known)
 
     def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:

@@ -165,8 +165,8 @@ class PadicArray(NumberArray):
     def _combine(self, other: NumberArray, name: str) -> "PadicArray":
         below = [z._finite.below(z._window) for z in (self, other)]
         if name == "divide" or (name == "multiply" and any(below)):
-            v, w = (finite.valuations(z._finite, f)[..., 0] for z, f in zip((self, other), below, strict=True))
-            window = self._holding(int(np.min(v - w if name == "divide" else v + w, initial=0)))
+            (v, is_zero), (w, _) = (_valuations(z._finite, f) for z, f in zip((self, other), below, strict=True))
+            window = self._holding(int(np.min((v - w if name == "divide" else v + w) - is_zero, initial=0)))
             if window != self._window:
                 return self._shown_through(window)._combine(PadicArray._shown_through(other, window), name)
         shape = common_shape(self, other)
@@ -184,8 +184,13 @@ class PadicArray(NumberArray):
         return PadicArray(LocalField(window), self._real, self._finite)
 
     def _raised(self, k: int) -> "PadicArray":
-        lowest = int(np.min(np.ma.filled(self.valuation(), 0), initial=0))
-        return NumberArray._raised(self._in_window(self._holding(k * lowest)), k)
+        v, is_zero = _valuations(self._finite, self.fractional_digits)
+        lowest = int(np.min(k * v.astype(object) - is_zero.astype(object), initial=0))
+        return NumberArray._raised(self._in_window(self._holding(lowest)), k)
+
+    def __pow__(self, exponent: Any) -> "PadicArray":
+        power = super().__pow__(exponent)
+        return PadicArray(power.space, self._real, power._finite)  # also x^0 is undefined where x is
 
     @property
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -324,7 +329,8 @@ class PadicArray(NumberArray):
         """Return the rationals with these digits: an object array of `Fraction`, for shape () one `Fraction`.
 
         Of the numbers n/m = p^F · q there is at most one with |n| ≤ A and m ≤ B if 2·A·B < p^known. (F is
-        `fractional_digits`.) `AdeleArray.decode` knows the real value, too, and reaches further.
+        `fractional_digits`.) Digits of an irrational number may be those of a fraction, too: more digits tell.
+        `AdeleArray.decode` knows the real value, too, and reaches further.
 
         Args:
             number: makes a number of numerator and denominator instead of `Fraction`.
@@ -364,7 +370,9 @@ class PadicArray(NumberArray):
         return self._result(out.reshape(self.shape), undefined.reshape(self.shape))
 
     def is_square(self, *, errors: str = "raise", where: Any = True) -> Any:
-        """Return whether there is a square root in Q_p, bool (*): of 0 there is one. The arguments are those of `sqrt`.
+        """Return whether there is a square root in Q_p, bool (*): of 0 there is one.
+
+        The arguments are those of `sqrt`; as an index take the masked result's `.filled(False)`.
 
         Raises:
             PrecisionError: too few digits are known to tell, fewer than three of the unit part if p = 2.
@@ -603,7 +611,8 @@ class PadicArray(NumberArray):
             known = int(flat.known[i, 0])
             lowest_first = flat.digits[i, 0, ::-1][:known].tolist()
             terms = [self._term(c, k - self.fractional_digits) for k, c in enumerate(lowest_first) if c]
-            out[i] = " + ".join([*terms, f"O({self._power(known - self.fractional_digits)})"])
+            k = known - self.fractional_digits
+            out[i] = " + ".join([*terms, f"O({self._power(k) if k else f'{self.p}^0'})"])  # O(1) is no p-adic one
         return self._result(out.reshape(self.shape))
 
     def integers(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.int64]]:
@@ -629,7 +638,8 @@ class PadicArray(NumberArray):
 
         The digits shown are those of the solution for every A and b that have the known digits. Let A be known modulo
         p^N, r the least valuation in row i of A^(−1), and s the least one of all x_j. For exact b, x_i is known modulo
-        p^(N + r + s), and no further; if b is known modulo p^N, s is 0 at most.
+        p^(N + r + s), and no further; if b is known modulo p^N, s is 0 at most. A row counts as known as far as its
+        least known entry, which may be less than can be known.
 
         Args:
             b: a `PadicArray`, or rational numbers, which are exact; of shape (n,), or (*, n, k) for k columns, next to
@@ -678,7 +688,8 @@ class PadicArray(NumberArray):
         """Return the determinants of matrices (*, n, n), of shape (*).
 
         A matrix known modulo p^N with the Smith form p^(e_1), …, p^(e_n) has its determinant known modulo
-        p^(N + e_1 + … + e_(n − 1)), and no further; the window ends as the matrix's.
+        p^(N + e_1 + … + e_(n − 1)), and no further; the window ends as the matrix's. A row counts as known as far as
+        its least known entry, which may be less than can be known.
 
         Raises:
             SpaceError: the matrices are not square.
@@ -697,8 +708,8 @@ class PadicArray(NumberArray):
     def rank(self) -> Any:
         """Return the ranks of matrices (*, n, m), int for shape (n, m), else int64 (*): the least that digits allow.
 
-        Every matrix with the known digits has this rank at least, and one of them has it. So a rank of n or m is
-        certain; any other is the rank of a matrix whose unknown digits fit.
+        Every matrix with the known digits has this rank at least. So a rank of n or m is certain. Any other is the rank
+        of a matrix with these digits if each row is known as far as its least known entry, as rows are taken to be.
 
         >>> from adelic.numbers import padic
         >>> padic([[1, 2], [2, 4]], 7).rank(), padic([[1, 2], [2, 4 + 7**20]], 7).rank()
@@ -820,6 +831,12 @@ class PadicArray(NumberArray):
         more = ", …" if self.size > SHOWN else ""
         values = f"[{shown}{more}], shape={self.shape}" if self.shape else shown
         return f"PadicArray({values}, {self.space!r})"
+
+
+def _valuations(x: FinitePlaces, fractional_digits: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return valuations, and 1 where all known digits are 0: a window has to show the one below."""
+    is_zero = (x.digits == 0).all(axis=(-2, -1))
+    return finite.valuations(x, fractional_digits)[..., 0], is_zero.astype(np.int64)
 
 
 def _check_errors(errors: str) -> None:

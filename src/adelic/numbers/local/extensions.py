@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DivisionByZeroError, DomainError, SpaceError
+from adelic.errors import DivisionByZeroError, DomainError, PrecisionError, SpaceError
 from adelic.numbers import finite
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.describe import at_position, describe
@@ -257,7 +257,9 @@ class ExtensionArray(NumberArray):
         (True, True, True)
         """
         if self.space.ramification != 1:
-            raise DomainError(f"{self.space!r} is not unramified, and has no Frobenius automorphism")
+            raise DomainError(
+                f"{self.space!r} has no Frobenius automorphism: x is no root of an irreducible f modulo p"
+            )
         values, known, _ = self._parts()
         for _ in range(checked_integer("times", times) % self.space.degree):
             values = values @ self.space._frobenius
@@ -284,7 +286,13 @@ class ExtensionArray(NumberArray):
         field, e, f = self.space, self.space.ramification, self.space.window.fractional_digits
         if not e:
             matrices = np.swapaxes(field._matrices(values), -1, -2)
-            found = field.base.approximations(matrices, f, known[..., None, None]).solve([1] + [0] * (field.degree - 1))
+            one = [1] + [0] * (field.degree - 1)
+            try:
+                found = field.base.approximations(matrices, f, known[..., None, None]).solve(one)
+            except PrecisionError:
+                raise PrecisionError(
+                    f"the divisor may be 0 in one of the fields of {field!r}; more known digits may tell"
+                ) from None
             return field.from_coefficients(found)
         below = valuations + e * f  # of p^F·a
         digits = field.window.precision + 2 * int(below.max(initial=0)) + 1
