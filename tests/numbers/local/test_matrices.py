@@ -120,6 +120,26 @@ def test_no_further_digit_is_known(p, n):
             assert min((valuation(d, p) for d in changes), default=known) == known
 
 
+def test_entries_that_are_known_differently_far():
+    """PARI's answers; seen to be regular are exactly the matrices of which each completion is."""
+    a = padic([["252 + O(2^3)", "120 + O(2^5)"], ["385/2 + O(2^5)", "98 + O(2^5)"]], 2)
+    assert (a.det().series(), a.rank()) == ("2^2 + 2^3 + O(2^4)", 2)
+    assert a.inverse().series().tolist() == [
+        ["2^-1 + 1 + O(2)", "2 + 2^2 + O(2^3)"],
+        ["2^-3 + O(2^-1)", "1 + O(2)"],
+    ]
+    rng = random.Random(0)
+    for ends in product((1, 2, 3), repeat=4):
+        v = np.array([[rng.randrange(2**k) for k in ends] for _ in range(8)])
+        steps = np.array(list(product(*(range(0, 32, 2**k) for k in ends))))
+        w = (v[:, None] + steps).transpose(2, 0, 1)
+        dets = w[0] * w[3] - w[1] * w[2]
+        a = padic([[f"{x} + O(2^{k})" for x, k in zip(row, ends, strict=True)] for row in v], 2, 6).reshape(8, 2, 2)
+        assert ((a.rank() < 2) == (dets % 32 == 0).any(axis=1)).all()
+        known = 2.0 ** (a.det().known - a.det().fractional_digits)
+        assert ((dets - a.det().lift().astype(float)[:, None]) % np.minimum(known, 32)[:, None] == 0).all()
+
+
 def test_singular_as_far_as_digits_are_known():
     """A matrix is refused exactly if another one with the same digits is singular."""
     values = np.array(list(product(range(4), repeat=4)))

@@ -638,8 +638,8 @@ class PadicArray(NumberArray):
 
         The digits shown are those of the solution for every A and b that have the known digits. Let A be known modulo
         p^N, r the least valuation in row i of A^(−1), and s the least one of all x_j. For exact b, x_i is known modulo
-        p^(N + r + s), and no further; if b is known modulo p^N, s is 0 at most. A row counts as known as far as its
-        least known entry, which may be less than can be known.
+        p^(N + r + s), and no further; if b is known modulo p^N, s is 0 at most. Entries of A may be known differently
+        far, which `adelic.numbers.local.matrices` follows.
 
         Args:
             b: a `PadicArray`, or rational numbers, which are exact; of shape (n,), or (*, n, k) for k columns, next to
@@ -688,8 +688,8 @@ class PadicArray(NumberArray):
         """Return the determinants of matrices (*, n, n), of shape (*).
 
         A matrix known modulo p^N with the Smith form p^(e_1), …, p^(e_n) has its determinant known modulo
-        p^(N + e_1 + … + e_(n − 1)), and no further; the window ends as the matrix's. A row counts as known as far as
-        its least known entry, which may be less than can be known.
+        p^(N + e_1 + … + e_(n − 1)), and no further; the window ends as the matrix's. If entries of a
+        row are known differently far, it may be known further than by the least of them.
 
         Raises:
             SpaceError: the matrices are not square.
@@ -709,14 +709,13 @@ class PadicArray(NumberArray):
         """Return the ranks of matrices (*, n, m), int for shape (n, m), else int64 (*): the least that digits allow.
 
         Every matrix with the known digits has this rank at least. So a rank of n or m is certain. Any other is the rank
-        of a matrix with these digits if each row is known as far as its least known entry, as rows are taken to be.
+        of a matrix with these digits, if the entries of each row are known equally far.
 
         >>> from adelic.numbers import padic
         >>> padic([[1, 2], [2, 4]], 7).rank(), padic([[1, 2], [2, 4 + 7**20]], 7).rank()
         (1, 1)
         """
-        found, level, _ = matrices.exponents(*self._matrices(), self.p, by_row=True)
-        ranks = (found < level).sum(axis=1).reshape(self.shape[:-2])
+        ranks = matrices.rank(*self._matrices(), self.p).reshape(self.shape[:-2])
         return ranks if ranks.shape else int(ranks)
 
     def smith(self) -> npt.NDArray[np.int64]:

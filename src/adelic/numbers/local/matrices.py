@@ -11,8 +11,9 @@ linear equations using p-adic expansions", Numer. Math. 40 (1982), for rational 
 """
 
 from fractions import Fraction
+from functools import reduce
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -86,31 +87,115 @@ def _level(a: Integers, known: Counts, p: int, axis: Any) -> tuple[Integers, int
     return a * powers(p, level - least), level, level - least
 
 
-def exponents(a: Integers, known: Counts, p: int, *, by_row: bool = False) -> tuple[Counts, int, Counts]:
+def exponents(a: Integers, known: Counts, p: int) -> tuple[Counts, int, Counts]:
     """Return the exponents of Smith forms (size, min(n, m)), the first that tells nothing, and what to take off them.
 
-    Exponents that are not determined are that first one. `by_row` lets rows be known differently far, as rank has it.
+    Exponents that are not determined are that first one.
 
     >>> exponents(np.array([[[2, 0], [0, 12]]], dtype=object), np.full((1, 2, 2), 4), 2)[:2]
     (array([[1, 2]]), 4)
     """
-    a, level, factors = _level(a, known, p, -1 if by_row else (-2, -1))
+    a, level, factors = _level(a, known, p, (-2, -1))
     return _eliminated(a, a[..., :0], p, level)[0], level, factors[..., 0]
+
+
+def rank(a: Integers, known: Counts, p: int) -> Counts:
+    """Return the greatest ranks (size,) that matrices (size, n, m) are seen to have.
+
+    >>> rank(np.array([[[2, 0], [0, 16]]], dtype=object), np.full((1, 2, 2), 4), 2)
+    array([1])
+    """
+    leveled, level, _ = _level(a, known, p, -1)
+    ranks = np.asarray((_eliminated(leveled, a[..., :0], p, level)[0] < level).sum(axis=1))
+    n = a.shape[-1]
+    is_square_and_uneven = a.shape[-2] == n and _is_uneven(known)
+    return np.where(_inverted(a, known, p, level).is_regular, n, ranks) if is_square_and_uneven else ranks
+
+
+def _is_uneven(known: Counts) -> bool:
+    """Return whether entries of one row are known differently far."""
+    return bool((known != known[..., :1]).any())
 
 
 def determinant(a: Integers, known: Counts, p: int) -> tuple[Integers, Counts, Counts]:
     """Return d, b and c: the determinants d · p^(−b), (size,), known modulo p^(c − b).
 
     If E is what is not known, det(A + p^N·E) is the sum of p^(kN) times minors of A with n − k rows, times minors of
-    E. p^(e_1 + … + e_(n−k)) divides such a minor, so d is known modulo p^(N + e_1 + … + e_(n−1)), and no further.
+    E. p^(e_1 + … + e_(n−k)) divides such a minor, so d is known modulo p^(N + e_1 + … + e_(n−1)), and no further. Where
+    entries of a row are known differently far, det(A + δ) = det(A) · det(1 + A^(−1)·δ) may tell more: p to the least
+    cycle of `_Inverted` divides the last factor minus 1.
 
     >>> d, b, c = determinant(np.array([[[2, 0], [0, 6]]], dtype=object), np.full((1, 2, 2), 4), 2)
     >>> d.tolist(), b.tolist(), c.tolist()
     ([12], [0], [5])
     """
-    a, level, factors = _level(a, known, p, -1)
-    found, values, *_ = _eliminated(a, a[..., :0], p, level)
-    return values, factors.sum(axis=(1, 2)), level + found[:, :-1].sum(axis=1)
+    leveled, level, factors = _level(a, known, p, -1)
+    found, values, *_ = _eliminated(leveled, a[..., :0], p, level)
+    below, modulo = factors.sum(axis=(1, 2)), level + found[:, :-1].sum(axis=1)
+    if a.shape[-1] > 1 and _is_uneven(known):
+        inverted = _inverted(a, known, p, a.shape[-1] * level)
+        cycles = np.diagonal(inverted.errors, axis1=-2, axis2=-1).min(axis=-1)
+        further = np.where(inverted.is_regular, below + inverted.exponents.sum(axis=-1) + cycles, modulo)
+        values = np.where(further > modulo, inverted.determinants * powers(p, below), values)
+        modulo = np.maximum(further, modulo)
+    return values, below, modulo
+
+
+class _Inverted(NamedTuple):
+    """The inverses A^(−1) of matrices (size, n, n), and how they change with digits that are not known.
+
+    With A + δ for A, (A + δ)^(−1) is the sum of (−A^(−1)·δ)^k · A^(−1). p^T divides the entries of A^(−1)·δ if T is the
+    least of v(A^(−1)_ik) + known_kj over k; those of the sum of all its powers from the first on, if T is the least
+    weight of a path from i to j with steps of these weights. If all cycles have positive weights, the sum exists.
+
+    Attributes:
+        values: p^level times the inverses, modulo p^(digits + level).
+        level: the greatest count of known digits.
+        exponents: of the Smith forms, (size, n).
+        determinants: objects (size,).
+        valuations: of the inverses' entries, (size, n, n).
+        errors: the least weights of paths, (size, n, n).
+        is_regular: whether every matrix with the known digits is, (size,).
+    """
+
+    values: Integers
+    level: int
+    exponents: Counts
+    determinants: Integers
+    valuations: Counts
+    errors: Counts
+    is_regular: npt.NDArray[np.bool_]
+
+
+def _inverted(a: Integers, known: Counts, p: int, digits: int) -> _Inverted:
+    """Return the inverses of matrices (size, n, n); of one that is not regular they mean nothing."""
+    size, n, _ = a.shape
+    level = int(known.max(initial=1))
+    exact = digits + 2 * level
+    unit = np.broadcast_to(np.eye(n, dtype=np.int64).astype(object), a.shape)
+    found, determinants, upper, rows, order = _eliminated(a, unit, p, exact)
+    rows = rows * powers(p, level - np.minimum(found, level))[..., None]
+    for k in reversed(range(1, n)):
+        rows[:, :k] = (rows[:, :k] - upper[:, :k, k, None] * rows[:, k, None]) % p**exact
+    inverse = np.empty(a.shape, dtype=object)
+    inverse[np.arange(size)[:, None], order] = rows % p ** (digits + level)
+    valuations = _valuations(inverse, p, digits + level) - level
+    errors = _least_sums(valuations, known)
+    for k in range(n):
+        errors = np.minimum(errors, errors[:, :, k, None] + errors[:, None, k])
+    cycles = np.diagonal(errors, axis1=-2, axis2=-1)
+    is_regular = np.asarray(((found < level) & (cycles > 0)).all(axis=-1))
+    return _Inverted(inverse, level, found, determinants, valuations, errors, is_regular)
+
+
+def _least_sums(x: Counts, y: Counts) -> Counts:
+    """Return the least of x_ik + y_kj over k, (*, n, m): the product of matrices of which minima are the sums."""
+    return np.asarray(reduce(np.minimum, (x[..., :, k, None] + y[..., None, k, :] for k in range(x.shape[-1]))))
+
+
+def _valuations(values: Integers, p: int, top: int) -> Counts:
+    """Return valuations; that of 0 is `top`."""
+    return np.asarray(np.where(values == 0, top, split(values, p)[0]), dtype=np.int64)
 
 
 def solve(
@@ -118,9 +203,8 @@ def solve(
 ) -> tuple[Integers, int, Counts]:
     """Return x, s and c: the solutions x · p^(−s) of a·x = b, (*, n, k), known modulo p^c, at most p^digits.
 
-    Let the rows of a be known modulo p^N, and (a + p^N·E)·x' = b + h. Then x' − x = (a + p^N·E)^(−1)·(h − p^N·E·x), and
-    the rows of this inverse are divisible by p as often as those of a^(−1), if these times p^N are divisible by p;
-    otherwise some a + p^N·E is singular, which is a `PrecisionError`. No further digit is known, if b is exact.
+    If (a + δ)·x' = b + h, then x' − x is the sum of (−a^(−1)·δ)^k · x from k = 1 on, and of (−a^(−1)·δ)^k · a^(−1)·h
+    from k = 0 on. `_Inverted` tells how often p divides these. Some a + δ may be singular: a `PrecisionError`.
 
     Args:
         a: integers (size, n, n).
@@ -136,29 +220,23 @@ def solve(
     >>> (x // 7**s).tolist(), c.tolist()
     ([[1], [2400]], [[4], [4]])
     """
-    a, level, factors = _level(a, known, p, -1)
-    size, n, _ = a.shape
-    exact = digits + 2 * level
-    unit = np.broadcast_to(np.eye(n, dtype=np.int64).astype(object), a.shape)
-    found, _, upper, rows, order = _eliminated(a, unit, p, exact)
+    n = a.shape[-1]
+    found = _inverted(a, known, p, digits)
+    ranks = np.minimum((found.exponents < found.level).sum(axis=1), n - 1 + found.is_regular)
     _check_ranks(
-        (found < level).sum(axis=1),
+        ranks,
         n,
         batch,
         "singular as far as its digits are known: they show rank {} of {}; more digits may "
         "show more, and solve_rational takes exact entries",
     )
-    rows = rows * powers(p, level - found)[..., None]  # p^level times the inverse's
-    for k in reversed(range(1, n)):
-        rows[:, :k] = (rows[:, :k] - upper[:, :k, k, None] * rows[:, k, None]) % p**exact
-    inverse = np.empty(a.shape, dtype=object)
-    inverse[np.arange(size)[:, None], order] = rows % p ** (digits + level)
-    inverse, factors = inverse.reshape(*batch, n, n), factors.reshape(*batch, n, 1)
-    x = np.matmul(inverse, b * powers(p, factors)) % p ** (digits + level)
-    least = _least(inverse, p, digits + level, -1)  # N plus the valuations of the rows of a^(−1)
-    error = _least(x, p, digits + level, -2) - level
-    error = np.minimum(error, (known_b + factors - level).min(axis=-2, keepdims=True, initial=digits))
-    return x, level, np.minimum(least + error, digits)
+    shape = (*batch, n, n)
+    inverse = found.values.reshape(shape)
+    valuations, errors = found.valuations.reshape(shape), found.errors.reshape(shape)
+    x = np.matmul(inverse, b) % p ** (digits + found.level)
+    of_a = _least_sums(errors, _valuations(x, p, digits + found.level) - found.level)
+    of_b = _least_sums(np.minimum(valuations, _least_sums(errors, valuations)), known_b)
+    return x, found.level, np.minimum(np.minimum(of_a, of_b), digits)
 
 
 def _check_ranks(ranks: Counts, full: int, batch: tuple[int, ...], text: str) -> None:
@@ -166,12 +244,6 @@ def _check_ranks(ranks: Counts, full: int, batch: tuple[int, ...], text: str) ->
     for i in np.flatnonzero(ranks < full)[:1]:
         where = at_position(np.unravel_index(i, batch))
         raise PrecisionError(f"the matrix{where} is {text.format(ranks[i], full)}")
-
-
-def _least(values: Integers, p: int, top: int, axis: int) -> Counts:
-    """Return the least valuations along an axis, which is kept; that of 0 is `top`."""
-    valuations = np.where(values == 0, top, split(values, p)[0])
-    return np.asarray(valuations.min(axis=axis, keepdims=True, initial=top))
 
 
 def hermite(a: Integers, known: Counts, p: int, batch: tuple[int, ...]) -> Integers:
