@@ -250,24 +250,48 @@ def test_the_pages_are_those_of_the_results(tmp_path):
         assert path.read_bytes() == committed.read_bytes(), path.name
 
 
-@pytest.mark.parametrize(
-    ("task", "sentence"), [("conic", "Of the {:,} with one, {:,} are"), ("ternary-form", "{:,} solv")]
-)
-def test_counts_of_new_combinations_are_those_of_the_results(task, sentence):
+COUNTS = {
+    "conic": (
+        "On new combinations {clean} of five seeds make no mistake.",
+        "All new combinations without a solution are right. Of the {yes:,} with one, {right_yes:,} are",
+    ),
+    "ternary-form": (
+        "Of {cases:,} new combinations the seeds get {wrong} wrong, and {clean} of five seeds make no mistake.",
+        "All {right_yes:,} solvable ones are right. On `test` the seeds miss {missed} of {tested:,} solvable forms.",
+    ),
+}
+IN_WORDS = ("none", "one", "two", "three", "four", "five")
+
+
+@pytest.mark.parametrize("task", COUNTS)
+def test_counts_of_new_combinations_are_those_of_the_results(task):
     plan = [one for one in read_plan("full", "number-theory") if one.task == task]
     (best,) = gather([one for one in plan if one.label.startswith("local–global, dropout")], RESULTS)
-    runs = [run.by_class["new combinations"] for run in best.results]
-    (no, yes), (right_no, right_yes) = (sum(np.array(run[key]) for run in runs) for key in ("cases", "correct"))
-    page = (ROOT / "docs" / "number-theory" / f"{task}.md").read_text(encoding="utf-8")
-    assert sentence.format(yes, right_yes) in page
-    assert right_no == no
-    without_mistake = sum(run["cases"] == run["correct"] for run in runs)
-    words = {
-        4: "new combinations four of five seeds make no mistake",
-        5: "All five seeds have every new combination right",
-    }
-    assert len(runs) == 5
-    assert words[without_mistake] in page
+    assert len(best.results) == 5
+    cases, correct = (
+        {split: np.array([run.by_class[split][key] for run in best.results]) for split in ("test", "new combinations")}
+        for key in ("cases", "correct")
+    )
+    new, right = cases["new combinations"], correct["new combinations"]
+    missed, tested = (cases["test"] - correct["test"])[:, 1].sum(), cases["test"][:, 1].sum()
+    if task == "conic":
+        assert (new[:, 0] == right[:, 0]).all()
+    else:
+        assert (new[:, 1] == right[:, 1]).all()
+    page = " ".join((ROOT / "docs" / "number-theory" / f"{task}.md").read_text(encoding="utf-8").split())
+    for sentence in COUNTS[task]:
+        assert (
+            sentence.format(
+                clean=IN_WORDS[(new == right).all(axis=1).sum()],
+                wrong=IN_WORDS[(new - right).sum()],
+                missed=dict(enumerate(IN_WORDS)).get(missed),
+                cases=new.sum(),
+                yes=new[:, 1].sum(),
+                right_yes=right[:, 1].sum(),
+                tested=tested,
+            )
+            in page
+        )
 
 
 ELSEWHERE = {
