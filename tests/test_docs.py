@@ -13,15 +13,18 @@ import tomllib
 import webbrowser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cyclopts.exceptions import CycloptsError
 
 from adelic import acd
 from adelic.cli import app
 from adelic.data.registry import drawn_tasks
-from adelic_lab import published_rows
+from adelic.data.sources import DrawnData
+from adelic_lab import Experiment, published_rows
 from adelic_lab.plans import gather, read_plan
 from adelic_lab.report import arithmetic
+from adelic_lab.runs.judging import development
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -165,6 +168,11 @@ def test_the_rates_of_the_recipe_fresh_are_those_that_searches_found():
         assert len(rates) == 8
         best = f"{found['recipe']['learning_rate']:g} | {max(rates):.2f} | {min(rates):.2f}–{max(rates):.2f} |"
         assert best in page
+    table = json.loads((RESULTS_OF / "number-theory-rates" / "counting-table.json").read_text(encoding="utf-8"))
+    assert f"scores {100 * table['test']['accuracy']:.2f} from as many pairs" in page
+    pairs = DrawnData("gcd", 200_000)
+    asked = development(Experiment.choose(pairs, recipe="fresh", embedding="xval", seed=100)).y_validation
+    assert f"The best constant answer scores {100 * np.bincount(asked).max() / len(asked):.2f} on validation" in page
 
 
 def blocks(page, language):
