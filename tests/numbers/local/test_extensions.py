@@ -143,6 +143,9 @@ def test_number_fields_at_primes_where_they_have_no_root(p, f):
         PrecisionError, match=rf"the number .* has a coefficient of {p}-adic valuation −1, .*fractional_digits=1"
     ):
         a.space.encode("1 + x") / p
+    with pytest.raises(PrecisionError, match=rf"^the power .* at position \[1\] has {p}-adic digits below the window"):
+        wide.space.encode([1, Fraction(1, p)]) ** 10**30
+    assert (wide.space.encode(Fraction(1, p)) ** 20).decode()[0] == Fraction(1, p**20)
     with pytest.raises(PrecisionError, match=rf"^the quotient .* at position \[1\] has no known {p}-adic digit"):
         a[:2] / a.space.encode([1, p**40])
 

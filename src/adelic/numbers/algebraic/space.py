@@ -45,7 +45,7 @@ BITS = 64
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
 
-_IN_ALGEBRA = {"multiply": operator.mul, "divide": operator.truediv, "power": operator.pow}
+_IN_ALGEBRA = {"multiply": operator.mul, "divide": operator.truediv}
 _NEAR = 0.1  # the greatest distance of a user's approximation from a root, relative to max(1, |root|)
 _MOST_BITS = 1000.0  # of bounds that float64 holds
 
@@ -577,7 +577,7 @@ class AlgebraicArray(AdeleArray):
         for p, (rows, _) in algebras.items():
             a, b = (self.space._algebra(p, z, window) if isinstance(z, FinitePlaces) else z for z in (x, y))
             try:
-                c = _IN_ALGEBRA[name](a, b)
+                c = self._power(a, b, p) if name == "power" else _IN_ALGEBRA[name](a, b)
             except (DivisionByZeroError, PrecisionError):
                 i = next((i for i in range(len(digits)) if not _is_invertible(b[i])), 0)
                 raise OperationError(name, i, p, NothingKnownError(), window.precision, window) from None
@@ -588,6 +588,28 @@ class AlgebraicArray(AdeleArray):
                 error.text = error.text.replace("has ", "has a coefficient of ", 1)
                 raise
         return FinitePlaces(digits, known)
+
+    def _power(self, a: ExtensionArray, k: Any, p: int) -> ExtensionArray:
+        """Return a^k, or raise an `OperationError` as soon as it is known to be below the window.
+
+        If a^k has F digits below p^0 at most, a^j has with j <= k at most F + v(d), d the discriminant of f: p^F·a^j is
+        integral then, and d times an integral number is a polynomial in θ over Z_p.
+        """
+        window = self._window
+        derivative = np.array([i * c for i, c in enumerate(self.space.polynomial)][1:], dtype=object)
+        d = int(polynomials.load_flint().fmpz_mat(a.space._matrices(derivative).tolist()).det())  # up to its sign
+        most = window.fractional_digits + valuation(d, p) + 1  # one more, for a number whose known digits are 0
+
+        def product(x: ExtensionArray, y: ExtensionArray) -> ExtensionArray:
+            xy: ExtensionArray = x * y
+            if xy.space.window.fractional_digits > most:
+                i = int(finite.valuations(xy._finite, 0).min(axis=-1).argmin())
+                error = OperationError("power", i, p, NothingKnownError(), window.precision, window)
+                error.text = f"has {p}-adic digits below the window of fractional_digits={window.fractional_digits}"
+                raise error
+            return xy
+
+        return finite.repeated(a, k, product)
 
     def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:
         return tuple(number(c.numerator, c.denominator) for c in decoded)
