@@ -5,6 +5,7 @@ import queue
 import re
 import shutil
 import threading
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -297,12 +298,27 @@ def test_counts_of_new_combinations_are_those_of_the_results(task):
 ELSEWHERE = {
     *("99.88", "60.79", "39.21"),  # of one class of conics; published
     *("88.79", "58.40", "0.18"),  # from closed forms: next to them, and 1 − ∏ (1 − 1/p²) over p > 100
+    "0.01",  # of learning rates, see test_the_rates_of_local_global_networks_are_told
     *("72.06", "70.28", "72.04", "70.30"),  # of ceilings, see test_moebius_ceiling
     *("97.09", "93.36", "99.75", "96.52", "49.58", "50.09"),  # of test_form_images and test_root_number_audit
     *("70.64", "50.98"),  # published, and in the table of all tasks
     *("84.40", "68.19", "82.51", "68.80", "31.32", "30.77", "30.94"),  # of searches, see tests/test_docs.py
     *("87.06", "77.04", "86.64", "76.78", "62.32", "49.82", "32.17", "31.62", "65.56", "62.36", "65.15", "89.73"),
 }
+
+
+def test_the_rates_of_local_global_networks_are_told():
+    plan = tomllib.loads((ROOT / "lab/src/adelic_lab/plans/number-theory/full.toml").read_text(encoding="utf-8"))
+    rates = {
+        (part["tasks"][0], run["recipe"]["learning_rate"])
+        for part in plan["part"]
+        for run in part["run"]
+        if run["label"].startswith("local–global")
+    }
+    assert {task for task, rate in rates if rate == 0.01} == {"conic", "ternary-form"}
+    assert {rate for _, rate in rates} == {0.01, 0.003}
+    page = (ROOT / "docs" / "number-theory" / "method.md").read_text(encoding="utf-8")
+    assert "0.01 on conics and ternary forms, 0.003 elsewhere" in page
 
 
 @pytest.mark.parametrize(
