@@ -97,7 +97,9 @@ def test_the_figures_that_say_whether_it_helps_are_those_of_the_tables(question:
 
 
 def test_what_one_answer_to_all_questions_scores_is_a_figure_of_the_tables() -> None:
-    orders, conics = (float(cell(*where, "best constant answer", "test")) for where in ((ONE_PRIME, "**`order`"), CONICS))
+    orders, conics = (
+        float(cell(*where, "best constant answer", "test")) for where in ((ONE_PRIME, "**`order`"), CONICS)
+    )
     assert f"On orders and conics one answer to all questions scores {orders:.1f} and {conics:.1f} %" in README
     assert orders >= float(cell(ONE_PRIME, "**`order`", "base 10", "test"))
     assert conics >= float(cell(*CONICS, "learned, dropout, 80 passes", "test"))

@@ -2,6 +2,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from adelic_lab import published_rows, read_results
 from adelic_lab.report.frame import published_row, run_frame
@@ -66,6 +68,11 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results
         published = (f"{paper[key].accuracy:.2f}".removesuffix(".00") for key in ("paper_aoe", "paper_baseline"))
         cells = (f"[{name}]({row}.md)", f"{aoe:.2f}", next(published), f"{learned:.2f}", next(published))
         assert f"| {' | '.join(cells)} |" in page
+    losses = runs[runs.edition == "published"].pivot(index=["row", "seed"], columns="label", values="loss")
+    p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in losses.groupby("row")]
+    assert (losses.groupby("row").mean().diff(axis=1).learned < 0).all()
+    assert min(multipletests(p, method="holm")[1]) > 0.05
+    assert "AOE's loss is higher in the mean on all three.** By paired t-tests with Holm's correction no" in page
     leaky = runs[(runs.edition == "leaky") & (runs.accuracy == 1) & (runs.label == "AOE (digits)")]
     assert len(leaky) == 4
     assert "Four of five seeds of AOE score exactly 100 %" in page
