@@ -75,10 +75,10 @@ def test_another_content_is_another_table(table):
         ("schubert", {"n": 1.5}, TaskSizeError, "whole number"),
         ("schubrt", {"target": "y"}, UnknownNameError, "did you mean 'schubert'"),
         (
-            "none.tsv",
+            "none.dat",
             {"target": "y"},
             UnknownNameError,
-            r"a table is a file whose name ends in \.csv, \.jsonl or \.parq",
+            r"a table is a file whose name ends in \.csv, \.tsv, \.jsonl or \.parq",
         ),
         ("x" * 5000, {"target": "y"}, UnknownNameError, "unknown task"),
         ("schubert", {"edition": "corected"}, UnknownNameError, "did you mean 'corrected'"),
@@ -96,12 +96,12 @@ def test_bad_sources(name, options, error, words):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["mine.tsv", "mine.txt", "mine.xlsx", "mine"])
+@pytest.mark.parametrize("name", ["mine.dat", "mine.txt", "mine.xlsx", "mine"])
 def test_files_that_are_no_tables(tmp_path, name):
     (tmp_path / name).write_text("a\ty\n", encoding="utf-8")
     for options in ({}, {"target": "y"}):
         with pytest.raises(
-            ConfigurationError, match=r"must end in \.csv, \.jsonl or \.parquet; save it as one of these"
+            ConfigurationError, match=r"must end in \.csv, \.tsv, \.jsonl or \.parquet; save it as one of these"
         ):
             source(str(tmp_path / name), **options)
 

@@ -176,9 +176,9 @@ def test_files(tmp_path, ending):
     ],
 )
 def test_separators_and_decimal_commas(tmp_path, text, columns):
-    path = tmp_path / "a.csv"
-    path.write_text(text, encoding="utf-8", newline="")
-    assert read_table(path) == columns
+    for path in (tmp_path / "a.csv", tmp_path / "a.TSV"):
+        path.write_text(text, encoding="utf-8", newline="")
+        assert read_table(path) == columns
 
 
 def test_json_loses_no_digit(tmp_path):
@@ -425,7 +425,7 @@ def test_what_is_no_table(frame):
         ("mine.jsonl", b"[" * 100_000, "is not a table"),
         ("mine.jsonl", b'{"a": 1}\n\n{"a": 1,}\n', "line 3 is not JSON: .* at column"),
         ("mine.jsonl", b'{"a": 1e99999999999999999999}\n', "line 1 has a number whose exponent"),
-        ("mine.txt", b"1 2", r"its name must end in \.csv, \.jsonl or \.parquet; save it"),
+        ("mine.txt", b"1 2", r"its name must end in \.csv, \.tsv, \.jsonl or \.parquet; save it"),
     ],
 )
 def test_bad_files(tmp_path, name, content, words):
