@@ -9,6 +9,8 @@ from adelic_lab import published_rows, read_results
 from adelic_lab.report.frame import published_row, run_frame
 from adelic_lab.report.published import Figure, split_row
 
+ROOT = Path(__file__).parents[3]
+
 
 def test_the_rows_in_their_order_and_their_figures(oracle):
     assert list(published_rows()) == list(oracle("published_tables"))
@@ -47,7 +49,7 @@ def test_a_figure_as_text():
 
 
 def test_nothing_is_published_for_other_rows_of_the_same_task():
-    run = read_results(Path(__file__).parents[3] / "experiments" / "results" / "demo")[0]
+    run = read_results(ROOT / "experiments" / "results" / "demo")[0]
     chosen = {**run.configuration, "data": {**run.configuration["data"], "task_options": ["labelling=random"]}}
     assert published_row(run) == published_rows()["schubert-4"]
     assert published_row(replace(run, split="orbits")) is None
@@ -55,7 +57,7 @@ def test_nothing_is_published_for_other_rows_of_the_same_task():
 
 
 def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results):
-    page = (Path(__file__).parents[3] / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
     names = {"schubert-4": "Schubert 4", "mheight-8": "mHeight 8", "weaving-6": "weaving 6"}
     runs = run_frame([one for one in table_results if one.row in names])
     runs = runs[(runs.recipe == "paper") & (runs.split == "published") & runs.label.isin(["AOE (digits)", "learned"])]
@@ -68,6 +70,12 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results
         published = (f"{paper[key].accuracy:.2f}".removesuffix(".00") for key in ("paper_aoe", "paper_baseline"))
         cells = (f"[{name}]({row}.md)", f"{aoe:.2f}", next(published), f"{learned:.2f}", next(published))
         assert f"| {' | '.join(cells)} |" in page
+    per_class = run_frame(read_results(ROOT / "experiments" / "results" / "per-class"))
+    assert set(per_class.groupby(["row", "label"]).size()) == {5}
+    drawn = 100 * per_class.groupby(["row", "label"]).accuracy.mean()
+    for row, name in names.items():
+        cells = (f"{drawn[row, label]:.2f}" for label in ("AOE (digits)", "learned"))
+        assert f"| {name} | {' | '.join(cells)} |" in page
     losses = runs[runs.edition == "published"].pivot(index=["row", "seed"], columns="label", values="loss")
     p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in losses.groupby("row")]
     assert (losses.groupby("row").mean().diff(axis=1).learned < 0).all()
