@@ -58,8 +58,8 @@ def check_file(path: Path) -> None:
 
     >>> check_file(Path("mine.xlsx"))
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .tsv, .jsonl or .parquet; save
-    it as one of these
+    adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .tsv, .jsonl or .parquet;
+    save it as one of these
     """
     if path.suffix.lower() not in READERS:
         raise _wrong_ending(path)
