@@ -70,18 +70,22 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results
         published = (f"{paper[key].accuracy:.2f}".removesuffix(".00") for key in ("paper_aoe", "paper_baseline"))
         cells = (f"[{name}]({row}.md)", f"{aoe:.2f}", next(published), f"{learned:.2f}", next(published))
         assert f"| {' | '.join(cells)} |" in page
-    kept = read_results(ROOT / "experiments" / "results" / "per-class")
-    for run in kept:
-        labels, answers = run.answers()
-        assert (labels == answers).mean() == pytest.approx(run.test["accuracy"])
-        assert run.configuration["recipe"]["sampling_power"] == 1.5
-    per_class = run_frame(kept)
-    assert set(per_class.groupby(["row", "label"]).size()) == {5}
-    drawn = 100 * per_class.groupby(["row", "label"])[["accuracy", "lookup", "rule"]].mean()
-    for row, name in names.items():
-        both = (drawn.accuracy[row, label] for label in ("AOE (digits)", "learned"))
-        cells = (f"{rate:.2f}" for rate in (*both, drawn.lookup[row, "learned"], drawn.rule[row, "learned"]))
-        assert f"| {name} | {' | '.join(cells)} |" in page
+    for folder, power in (("per-class", 1.5), ("paper-rates", 0.5)):
+        kept = read_results(ROOT / "experiments" / "results" / folder)
+        for run in kept:
+            labels, answers = run.answers()
+            assert (labels == answers).mean() == pytest.approx(run.test["accuracy"])
+            assert run.configuration["recipe"]["sampling_power"] == power
+        frame = run_frame(kept)
+        assert set(frame.groupby(["row", "label"]).size()) == {5}
+        drawn = 100 * frame.groupby(["row", "label"])[["accuracy", "lookup", "rule"]].mean()
+        for row, name in names.items():
+            both = (drawn.accuracy[row, label] for label in ("AOE (digits)", "learned"))
+            cells = (f"{rate:.2f}" for rate in (*both, drawn.lookup[row, "learned"], drawn.rule[row, "learned"]))
+            assert f"| {name} | {' | '.join(cells)} |" in page
+    searched = frame.pivot(index=["row", "seed"], columns="label", values="loss")
+    p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in searched.groupby("row")]
+    assert f"(adjusted p = {min(multipletests(p, method='holm')[1]):.3f})" in page
     losses = runs[runs.edition == "published"].pivot(index=["row", "seed"], columns="label", values="loss")
     p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in losses.groupby("row")]
     assert (losses.groupby("row").mean().diff(axis=1).learned < 0).all()
