@@ -184,7 +184,11 @@ def test_the_committed_recipes_are_the_best_of_their_studies(path):
 def test_the_committed_studies_had_equal_budgets():
     assert COMMITTED
     studies = [read_recipe_file(path)["study"] for path in COMMITTED]
-    rows = [(study["task"], study["n"], study["edition"]) for study in studies]
-    for row in set(rows):
+    rows = [
+        (path.parent.name, study["task"], study["n"], study["edition"])
+        for path, study in zip(COMMITTED, studies, strict=True)
+    ]
+    for row in set(rows):  # of one recipe
         same = [study for study, its_row in zip(studies, rows, strict=True) if its_row == row]
+        assert len(same) > 1
         assert len({(len(study["trials"]), study["epochs_per_trial"], study["seed"]) for study in same}) == 1

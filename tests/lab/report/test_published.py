@@ -1,6 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
+from tomllib import loads
 
+import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -8,8 +10,10 @@ from statsmodels.stats.multitest import multipletests
 from adelic_lab import published_rows, read_results
 from adelic_lab.report.frame import published_row, run_frame
 from adelic_lab.report.published import Figure, split_row
+from adelic_lab.report.statistics import corrected, difference
 
 ROOT = Path(__file__).parents[3]
+RECIPES = ROOT / "experiments" / "recipes" / "paper"
 
 
 def test_the_rows_in_their_order_and_their_figures(oracle):
@@ -83,9 +87,20 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results
             both = (drawn.accuracy[row, label] for label in ("AOE (digits)", "learned"))
             cells = (f"{rate:.2f}" for rate in (*both, drawn.lookup[row, "learned"], drawn.rule[row, "learned"]))
             assert f"| {name} | {' | '.join(cells)} |" in page
-    searched = frame.pivot(index=["row", "seed"], columns="label", values="loss")
-    p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in searched.groupby("row")]
-    assert f"(adjusted p = {min(multipletests(p, method='holm')[1]):.3f})" in page
+    for measure in ("accuracy", "loss"):  # of the searched rates
+        by_row = frame.assign(accuracy=frame[measure]).groupby("row")
+        pairs = {row: [one[one.embedding == name] for name in ("adelic", "learned")] for row, one in by_row}
+        assert (corrected({row: difference(*pair) for row, pair in pairs.items()}).adjusted > 0.05).all()
+    assert "no difference of accuracy or loss has p ≤ 0.05" in page
+    for row in names:
+        searches = [loads((RECIPES / f"{row}-{name}.toml").read_text()) for name in ("adelic", "learned")]
+        rates = [[trial["values"]["learning-rate"] for trial in one["study"]["trials"]] for one in searches]
+        assert rates[0] == rates[1]
+        assert len(rates[0]) == 8
+        (rate,) = {one["recipe"]["learning_rate"] for one in searches}
+        its = frame[frame.row == row].run
+        assert {run.configuration["recipe"]["learning_rate"] for run in its} == {rate}
+        assert np.format_float_positional(rate) in page
     losses = runs[runs.edition == "published"].pivot(index=["row", "seed"], columns="label", values="loss")
     p = [stats.ttest_rel(one["AOE (digits)"], one.learned).pvalue for _, one in losses.groupby("row")]
     assert (losses.groupby("row").mean().diff(axis=1).learned < 0).all()
