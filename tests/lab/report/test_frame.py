@@ -133,8 +133,19 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
 def test_runs_of_one_label_are_told_apart(result, recipes, others):
     (part,) = found(*(result(recipe=recipe) for recipe in recipes), result(embedding="learned", recipe=recipes[-1]))
     assert sorted(name for name in part.models.index if "learned" not in name) == [f"AOE (digits){o}" for o in others]
-    (part,) = found(result(recipe={"epochs": 5}), result(), result(model={"projection": "linear"}))
-    assert sorted(part.models.index) == [f"AOE (digits){o}" for o in ("", ", epochs=5", ", projection=linear")]
+    (part,) = found(result(recipe={"epochs": 205}), result(), result(model={"projection": "linear"}))
+    assert sorted(part.models.index) == [f"AOE (digits){o}" for o in ("", ", epochs=205", ", projection=linear")]
+
+
+def test_fewer_epochs_than_the_recipes_are_compared_among_themselves_and_told(result):
+    """The recipe `paper` has 200 epochs of Schubert 4."""
+    runs = [result(recipe={"epochs": epochs, "name": "paper"}) for epochs in (200, 201, 3)]
+    parts = found(*runs)
+    assert sorted((part.recipe, len(part.models)) for part in parts) == [("paper", 2), ("paper --epochs 3", 1)]
+    assert {part.heading.partition(", ")[2] for part in parts} == {"paper recipe", "paper, 3 epochs recipe"}
+    assert all(part.has_papers_recipe for part in parts)
+    (other,) = found(result(recipe={"epochs": 3}))
+    assert not other.has_papers_recipe
 
 
 def test_the_best_model_is_chosen_on_validation_data(result):

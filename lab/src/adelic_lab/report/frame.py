@@ -221,7 +221,8 @@ def recipe_family(run: Result, reading: Mapping[str, str]) -> str:
     """Return the recipe that a network shares with those that it is compared with, as `adelic reproduce` has it.
 
     A recipe that was searched for each dataset and embedding has a file for each; they are of one search. Networks that
-    read another view of the examples, or have another body, are compared among themselves.
+    read another view of the examples, have another body, or trained for fewer epochs than their recipe has are compared
+    among themselves.
 
     >>> from dataclasses import replace
     >>> from pathlib import Path
@@ -233,7 +234,7 @@ def recipe_family(run: Result, reading: Mapping[str, str]) -> str:
     >>> recipe_family(aoe, {"body": "graph"})
     'quick --body graph'
     """
-    options_read = "".join(f" --{name} {value}" for name, value in reading.items())
+    options_read = "".join(f" --{name} {value}" for name, value in reading.items()) + _fewer_epochs(run)
     if not run.recipe.endswith(".toml"):
         return run.recipe + options_read
     path = PurePath(run.recipe)
@@ -248,6 +249,14 @@ def recipe_family(run: Result, reading: Mapping[str, str]) -> str:
     return path.with_name(stem + path.suffix).as_posix() + options_read
 
 
+def _fewer_epochs(run: Result) -> str:
+    """Return the option of a run that had fewer epochs than the packaged recipe of its name, else nothing."""
+    epochs = run.configuration["recipe"].get("epochs")
+    if epochs is None or run.recipe not in recipe_names():
+        return ""
+    return f" --epochs {epochs}" if epochs < stored(run.recipe, run.row)[0].get("epochs", 0) else ""
+
+
 def recipe_title(family: str) -> str:
     """Return a recipe family in a word or two: a packaged recipe's name, or the folder of those that were searched.
 
@@ -255,13 +264,19 @@ def recipe_title(family: str) -> str:
     ['paper', 'tuned', 'long']
     >>> recipe_title("recipes/compact/{row}-{embedding}.toml"), recipe_title("compact --body graph")
     ('searched compact', 'compact, graph')
+    >>> recipe_title("paper --epochs 3"), recipe_title("compact --body mlp --epochs 1")
+    ('paper, 3 epochs', 'compact, mlp, 1 epoch')
     """
     name, *reading = family.split(" --")
     if name.endswith(".toml"):
         folder = PurePath(name).parent.name
         searched = f"searched {folder}" if folder in recipe_names() else folder
         name = "tuned" if folder in ("", "recipes") else searched
-    return ", ".join([name, *(option.partition(" ")[2] for option in reading)])
+    words = [name]
+    for option in reading:
+        key, _, value = option.partition(" ")
+        words.append(value if key != "epochs" else f"{value} epoch{'s' if value != '1' else ''}")
+    return ", ".join(words)
 
 
 _DEFAULTS = {
@@ -373,6 +388,11 @@ class Comparison:
         return f", {self.max_rows:,} training examples" if self.max_rows is not None else ""
 
     @property
+    def has_papers_recipe(self) -> bool:
+        """Return whether the recipe is `paper`, for all of its epochs or fewer."""
+        return self.recipe.partition(" --epochs")[0] == "paper"
+
+    @property
     def has_network(self) -> bool:
         """Return whether a recipe trained one of the models."""
         return bool((self.models.kind != "outside").any())
@@ -406,7 +426,7 @@ class Comparison:
             models = models[models.kind.isin(kinds)]
         if embeddings:
             models = models[models.embedding.isin(embeddings)]
-        elif self.recipe == "paper":
+        elif self.has_papers_recipe:
             models = models[~models.is_other_form]
         return max(models.index, key=self.score, default=None)
 

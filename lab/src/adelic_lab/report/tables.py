@@ -266,7 +266,7 @@ def paper_table(found: Sequence[frame.Comparison], metric: str, row: str | None 
         }
         mine = [one for one in found if one.first.title == as_published(name) and one.has_network]
         chosen = _choose(mine)
-        for one in (one for one in mine if one is chosen or one.recipe == "paper"):
+        for one in (one for one in mine if one is chosen or one.has_papers_recipe):
             aoe, learned = one.best(kinds=["AOE"]), one.best(embeddings=["learned"])
             about = _about(aoe)
             ours = {
