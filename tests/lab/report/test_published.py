@@ -60,6 +60,21 @@ def test_nothing_is_published_for_other_rows_of_the_same_task():
     assert published_row(replace(run, configuration=chosen)) is None
 
 
+def test_the_page_of_the_papers_recipe_has_the_figures_of_three_epochs_of_quivers(table_results):
+    page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
+    runs = {run.embedding: run for run in table_results if (run.row, run.recipe) == ("quiver-11", "paper")}
+    assert sorted(runs) == ["adelic", "learned"]
+    for run in runs.values():
+        labels, answers = run.answers()
+        assert (labels == answers).mean() == pytest.approx(run.test["accuracy"])
+        assert run.configuration["recipe"]["epochs"] == 3
+        assert f"A baseline without a network scores {100 * run.rule:.2f} %." in page
+    digits, learned = (f"{100 * runs[name].test['accuracy']:.2f} %" for name in ("adelic", "learned"))
+    assert f"Raw digits score {digits} and learned vectors {learned}." in page
+    assert runs["adelic"].features == "digits"
+    assert "quiver-11 (published) | paper, 3 epochs |" in page
+
+
 def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results):
     page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
     names = {"schubert-4": "Schubert 4", "mheight-8": "mHeight 8", "weaving-6": "weaving 6"}
