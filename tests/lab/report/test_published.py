@@ -69,8 +69,12 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_three_epochs_of_quiver
         assert (labels == answers).mean() == pytest.approx(run.test["accuracy"])
         assert run.configuration["recipe"]["epochs"] == 3
         assert f"A baseline without a network scores {100 * run.rule:.2f} %." in page
+        assert f"Each took about {run.processor_seconds / 3600:.1f} core-hours." in page
     digits, learned = (f"{100 * runs[name].test['accuracy']:.2f} %" for name in ("adelic", "learned"))
     assert f"Raw digits score {digits} and learned vectors {learned}." in page
+    paper = published_rows()["quiver-11"].figures
+    printed = (f"{paper[key].accuracy:.2f} % for" for key in ("paper_aoe", "paper_baseline"))
+    assert "{} AOE and {} its baseline, after all epochs".format(*printed) in page
     assert runs["adelic"].features == "digits"
     assert "quiver-11 (published) | paper, 3 epochs |" in page
 
