@@ -60,23 +60,38 @@ def test_nothing_is_published_for_other_rows_of_the_same_task():
     assert published_row(replace(run, configuration=chosen)) is None
 
 
-def test_the_page_of_the_papers_recipe_has_the_figures_of_three_epochs_of_quivers(table_results):
+@pytest.mark.parametrize(
+    ("row", "epochs", "max_rows", "shown"),
+    [("quiver-11", 3, None, "3 epochs"), ("schubert-6", 1, 3_782_954, "1 epoch, 3,782,954 examples")],
+)
+def test_the_page_of_the_papers_recipe_has_the_figures_of_a_few_epochs(table_results, row, epochs, max_rows, shown):
     page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
-    runs = {run.embedding: run for run in table_results if (run.row, run.recipe) == ("quiver-11", "paper")}
+    runs = {run.embedding: run for run in table_results if (run.row, run.recipe) == (row, "paper")}
     assert sorted(runs) == ["adelic", "learned"]
     for run in runs.values():
         labels, answers = run.answers()
         assert (labels == answers).mean() == pytest.approx(run.test["accuracy"])
-        assert run.configuration["recipe"]["epochs"] == 3
+        recipe = run.configuration["recipe"]
+        assert (recipe["epochs"], recipe.get("max_rows")) == (epochs, max_rows)
         assert f"A baseline without a network scores {100 * run.rule:.2f} %." in page
         assert f"Each took about {run.processor_seconds / 3600:.1f} core-hours." in page
     digits, learned = (f"{100 * runs[name].test['accuracy']:.2f} %" for name in ("adelic", "learned"))
     assert f"Raw digits score {digits} and learned vectors {learned}." in page
-    paper = published_rows()["quiver-11"].figures
+    paper = published_rows()[row].figures
     printed = (f"{paper[key].accuracy:.2f} % for" for key in ("paper_aoe", "paper_baseline"))
     assert "{} AOE and {} its baseline, after all epochs".format(*printed) in page
     assert runs["adelic"].features == "digits"
-    assert "quiver-11 (published) | paper, 3 epochs |" in page
+    assert f"{row} (published) | paper, {shown} |" in page
+
+
+def test_on_schubert_6_raw_digits_answer_two_classes(table_results):
+    page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
+    chosen = ("schubert-6", "paper", "adelic")
+    (run,) = (run for run in table_results if (run.row, run.recipe, run.embedding) == chosen)
+    labels, answers = run.answers()
+    assert set(answers) == {0, 1}
+    assert "Raw digits so far answer only 0 or 1." in page
+    assert f"The answer is greater for {100 * (labels > 1).mean():.1f} % of the test examples." in page
 
 
 def test_the_page_of_the_papers_recipe_has_the_figures_of_its_runs(table_results):
