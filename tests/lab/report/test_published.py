@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 from tomllib import loads
@@ -8,6 +9,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from adelic_lab import published_rows, read_results
+from adelic_lab.config.recipes import load_recipe
 from adelic_lab.report.frame import published_row, run_frame
 from adelic_lab.report.published import Figure, split_row
 from adelic_lab.report.statistics import corrected, difference
@@ -61,10 +63,15 @@ def test_nothing_is_published_for_other_rows_of_the_same_task():
 
 
 @pytest.mark.parametrize(
-    ("row", "epochs", "max_rows", "shown"),
-    [("quiver-11", 3, None, "3 epochs"), ("schubert-6", 1, 3_782_954, "1 epoch, 3,782,954 examples")],
+    ("row", "audit", "epochs", "max_rows", "shown"),
+    [
+        ("quiver-11", "quiver-11-published-canonical", 3, None, "3 epochs"),
+        ("schubert-6", "schubert-6-published", 1, 3_782_954, "1 epoch, 3,782,954 examples"),
+    ],
 )
-def test_the_page_of_the_papers_recipe_has_the_figures_of_a_few_epochs(table_results, row, epochs, max_rows, shown):
+def test_the_page_of_the_papers_recipe_has_the_figures_of_a_few_epochs(
+    table_results, row, audit, epochs, max_rows, shown
+):
     page = (ROOT / "docs" / "results" / "paper-recipe.md").read_text(encoding="utf-8")
     runs = {run.embedding: run for run in table_results if (run.row, run.recipe) == (row, "paper")}
     assert sorted(runs) == ["adelic", "learned"]
@@ -81,6 +88,10 @@ def test_the_page_of_the_papers_recipe_has_the_figures_of_a_few_epochs(table_res
     printed = (f"{paper[key].accuracy:.2f} % for" for key in ("paper_aoe", "paper_baseline"))
     assert "{} AOE and {} its baseline, after all epochs".format(*printed) in page
     assert runs["adelic"].features == "digits"
+    assert f" of its {load_recipe('paper', row).epochs} epochs" in page
+    audited = json.loads((ROOT / "experiments" / "results" / "audit" / f"{audit}.json").read_text(encoding="utf-8"))
+    (linear,) = (one["test"] for one in audited["findings"] if one["name"] == "logistic regression (one-hot)")
+    assert f"scores {100 * linear:.1f} %, trained on at most 50,000 examples." in page
     assert f"{row} (published) | paper, {shown} |" in page
 
 
